@@ -1,0 +1,93 @@
+"""Settings as values. Where they come from is `config_file` and the command line; here only what they mean.
+
+Precedence, highest first: flag, environment, the store's own setting (model and dimensions), settings file, the
+defaults below.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from tierdeck.errors import InvalidValueError
+
+Provider = Literal["auto", "local", "openai", "off"]
+Theme = Literal["dark", "light", "ansi"]
+
+DEFAULT_ALPHA = 0.5
+DEFAULT_REMOTE_MODEL = "text-embedding-3-small"
+DEFAULT_REMOTE_DIMENSIONS = 1536
+LOCAL_MODEL = "wordllama-256"
+LOCAL_DIMENSIONS = 256
+
+# US dollars for a million input tokens, as the provider listed them in 2025; a setting, since prices change.
+KNOWN_PRICES_USD = {
+    "text-embedding-3-small": 0.02,
+    "text-embedding-3-large": 0.13,
+    "text-embedding-ada-002": 0.10,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class SearchSettings:
+    """`alpha` is the weight of meaning against words, 0 to 1. Spec: SPEC-09.05"""
+
+    alpha: float = DEFAULT_ALPHA
+    limit_rows: int = 20
+
+
+@dataclass(frozen=True, slots=True)
+class EmbeddingSettings:
+    """Who makes the vectors.
+
+    `auto` is the local model where it is installed and nothing otherwise: a key in the environment alone never
+    sends a memory anywhere. Spec: SPEC-09.02, SPEC-09.07
+    """
+
+    provider: Provider = "auto"
+    model: str = DEFAULT_REMOTE_MODEL
+    dimensions: int = DEFAULT_REMOTE_DIMENSIONS
+    base_url: str | None = None
+    api_key_env: str = "OPENAI_API_KEY"
+    batch_rows: int = 64
+    batch_tokens: int = 100_000
+    max_attempts: int = 5
+    timeout_s: float = 30.0
+    send_secrets: bool = False
+    prices_usd: Mapping[str, float] = field(default_factory=lambda: dict(KNOWN_PRICES_USD))
+
+
+@dataclass(frozen=True, slots=True)
+class ConsoleSettings:
+    """The terminal console. `keymap` maps an action's id to its keys; `operator` signs what a person changes."""
+
+    theme: Theme = "dark"
+    debounce_ms: int = 120
+    operator: str | None = None
+    keymap: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """All settings of one run. `store` None means the family's default place."""
+
+    store: str | None = None
+    search: SearchSettings = field(default_factory=SearchSettings)
+    embedding: EmbeddingSettings = field(default_factory=EmbeddingSettings)
+    console: ConsoleSettings = field(default_factory=ConsoleSettings)
+
+
+def checked_alpha(value: float) -> float:
+    """The weight of meaning, checked: a finite number from 0 to 1.
+
+    Raises:
+        InvalidValueError: it is anything else; NaN and infinities too.
+    Spec: SPEC-09.05
+    """
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        raise InvalidValueError(f"set alpha: {value!r} is not a finite number", hint="give a number from 0 to 1")
+    if not 0.0 <= value <= 1.0:
+        raise InvalidValueError(f"set alpha: {value:g} is outside 0 to 1", hint="0 is words only, 1 meaning only")
+    return float(value)

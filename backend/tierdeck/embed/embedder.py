@@ -1,0 +1,36 @@
+"""What every embedding model looks like to the rest of the program."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+
+class Embedder(Protocol):
+    """Turns texts into vectors. `name` and `dimensions` together say which vectors may be compared.
+
+    Spec: SPEC-09.01
+    """
+
+    @property
+    def name(self) -> str:
+        """The model's name as it is kept beside each vector."""
+
+    @property
+    def dimensions(self) -> int:
+        """The length of each vector."""
+
+    @property
+    def is_remote(self) -> bool:
+        """Whether texts leave this machine: then nothing is sent that the operator did not ask for."""
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """The texts' vectors, float32 (len(texts), dimensions), in order; as the model gave them, unchecked.
+
+        Raises:
+            ProviderError: the provider refused or failed; nothing was kept.
+        """

@@ -1,0 +1,145 @@
+"""Every error a caller can see, in one tree; each class has its exit code.
+
+    TierdeckError                 1   the root; also anything unforeseen
+    |- InvalidValueError          2   a value from outside is wrong: names it, and the limit
+    |- StoreError                 3
+    |  |- StoreNotFoundError      3   no file there
+    |  |- NotAStoreError          3   a file, but not a memory store
+    |  |- DamagedStoreError       3   SQLite finds it malformed
+    |  |- StoreBusyError          3   another program held it longer than the timeout
+    |  |- ReadOnlyStoreError      3   a write on a store opened for reading
+    |  `- SchemaVersionError      3   made by a newer tierdeck
+    |- NotFoundError              4   no memory (revision, file) by that name
+    |  `- AmbiguousIdError        4   a short id that fits several: `.matches`
+    |- ConflictError              5   it is no longer what the caller saw
+    |- EmbeddingError             6
+    |  |- ProviderError           6   the provider refused or failed: `.is_retryable`, `.retry_after_s`
+    |  |- ModelUnavailableError   6   no model, key or package for what is configured
+    |  `- VectorRefusedError      6   zero, NaN, infinite, or of the wrong length
+    |- IndexFileError             7   the index file is damaged, foreign, or of other dimensions
+    |- ConfigError                8   the settings file: names file, key and value
+    `- TransferError              9   an import or export can't go on
+
+Exit code 10 is not an error class: the command did part of what was asked and says which part.
+The message reads `verb object: why, with the value and the limit`; `hint` says what to do next.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+EXIT_PARTLY_DONE = 10
+
+
+class TierdeckError(Exception):
+    """The root of the tree."""
+
+    exit_code = 1
+
+    def __init__(self, message: str, *, hint: str | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+
+
+class InvalidValueError(TierdeckError):
+    """A value from outside is wrong."""
+
+    exit_code = 2
+
+
+class StoreError(TierdeckError):
+    """The store can't be used as asked."""
+
+    exit_code = 3
+
+
+class StoreNotFoundError(StoreError):
+    """No file at the path."""
+
+
+class NotAStoreError(StoreError):
+    """The file is not a memory store."""
+
+
+class DamagedStoreError(StoreError):
+    """SQLite finds the file malformed."""
+
+
+class StoreBusyError(StoreError):
+    """Another program held the store longer than the timeout; nothing was changed."""
+
+
+class ReadOnlyStoreError(StoreError):
+    """A write on a store that was opened for reading; nothing was changed."""
+
+
+class SchemaVersionError(StoreError):
+    """The store's schema is newer than this program."""
+
+
+class NotFoundError(TierdeckError):
+    """Nothing by that name."""
+
+    exit_code = 4
+
+
+class AmbiguousIdError(NotFoundError):
+    """A short id that fits several memories; `matches` holds the full ids, at most 20."""
+
+    def __init__(self, message: str, *, matches: Sequence[str], hint: str | None = None) -> None:
+        super().__init__(message, hint=hint)
+        self.matches = tuple(matches)
+
+
+class ConflictError(TierdeckError):
+    """The thing is no longer what the caller saw; nothing was changed."""
+
+    exit_code = 5
+
+
+class EmbeddingError(TierdeckError):
+    """Embedding can't be done as asked."""
+
+    exit_code = 6
+
+
+class ProviderError(EmbeddingError):
+    """The embedding provider refused or failed.
+
+    `is_retryable` says whether the same request may work later (429, 5xx, connection); `retry_after_s` is what
+    the provider asked for, if it did.
+    """
+
+    def __init__(
+        self, message: str, *, is_retryable: bool, retry_after_s: float | None = None, hint: str | None = None
+    ) -> None:
+        super().__init__(message, hint=hint)
+        self.is_retryable = is_retryable
+        self.retry_after_s = retry_after_s
+
+
+class ModelUnavailableError(EmbeddingError):
+    """The configured model can't run here: package, key or setting is missing."""
+
+
+class VectorRefusedError(EmbeddingError):
+    """A vector that must not enter the index: zero, NaN, infinite, or of the wrong length."""
+
+
+class IndexFileError(TierdeckError):
+    """The index file can't be used; the store is untouched and keyword search works without it."""
+
+    exit_code = 7
+
+
+class ConfigError(TierdeckError):
+    """The settings file holds something that can't be used."""
+
+    exit_code = 8
+
+
+class TransferError(TierdeckError):
+    """An import or export can't go on."""
+
+    exit_code = 9

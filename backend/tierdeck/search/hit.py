@@ -1,0 +1,88 @@
+"""What a search gives back: hits that explain themselves, and the answer they stand in. Values only.
+
+Spec: SPEC-09.04
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from tierdeck.model import NodeRow
+from tierdeck.search.query import Query
+
+Flag = Literal["no-vector", "stale-vector", "embedding-off", "archived", "secret"]
+
+
+@dataclass(frozen=True, slots=True)
+class KeywordPart:
+    """The keyword side of one hit.
+
+    `score` is 0..1: bm25 of this memory over the best bm25 of the filtered pool. `bm25` and `best_bm25` are raw
+    and positive (SQLite's sign turned round). `rank` counts from 1 among all keyword matches that were scored.
+    """
+
+    score: float
+    bm25: float
+    best_bm25: float
+    matched_terms: int
+    asked_terms: int
+    rank: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class SemanticPart:
+    """The meaning side of one hit: 0..1, and the raw and centred cosine it comes from."""
+
+    score: float
+    cosine: float
+    centred_cosine: float
+    rank: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """One memory found. `score` = alpha x semantic + (1 - alpha) x keyword; a missing side adds 0.
+
+    `keyword` None means no word of the query stands in it; `semantic` None that it has no valid vector (see
+    `flags`) or that meaning was not asked for. `matches` are (start, end) character offsets in `row.excerpt`.
+    """
+
+    row: NodeRow
+    score: float
+    keyword: KeywordPart | None
+    semantic: SemanticPart | None
+    flags: frozenset[Flag] = frozenset()
+    matches: tuple[tuple[int, int], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class HiddenByFilter:
+    """How many matching memories one filter alone keeps out; `filter_text` is what was typed (`tier:task`)."""
+
+    filter_text: str
+    rows: int
+
+
+@dataclass(frozen=True, slots=True)
+class SearchAnswer:
+    """Hits in the order of the score shown, and what an operator has to know to trust them.
+
+    `alpha` is the weight in force, `asked_alpha` the one asked for; they differ when meaning is unavailable, and
+    then `degraded` says why. `candidates` holds every scored candidate, so that `rerank` moves alpha without a new
+    query. `notes` are sentences for the operator ("left out 3 common words: ..."), in order of weight.
+    """
+
+    query: Query
+    alpha: float
+    asked_alpha: float
+    hits: tuple[Hit, ...]
+    candidates: tuple[Hit, ...]
+    limit_rows: int
+    degraded: str | None = None
+    notes: tuple[str, ...] = ()
+    hidden: tuple[HiddenByFilter, ...] = ()
+    model: str | None = None
+    elapsed_ms: float = 0.0
+    is_browse: bool = False
+    store_rows: int = 0

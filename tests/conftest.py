@@ -1,0 +1,56 @@
+"""What every test stands on: no setting, key, store or cache of the person who runs it, and real SQLite files."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.family import FAMILY_SCHEMA, fill_family_store
+from tierdeck.store import Store, open_store
+
+_OURS = ("RLM_", "TIERDECK_", "OPENAI_", "XDG_", "TEXTUAL")
+
+
+@pytest.fixture(autouse=True)
+def isolated_environment(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty home with its own settings, cache and state folders, and none of the caller's variables."""
+    home = tmp_path_factory.mktemp("home")
+    for name in list(os.environ):
+        if name.startswith(_OURS) or name in {"NO_COLOR", "COLORTERM", "EDITOR", "VISUAL"}:
+            monkeypatch.delenv(name)
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(home / "config"))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(home / "cache"))
+    monkeypatch.setenv("XDG_STATE_HOME", str(home / "state"))
+    monkeypatch.setenv("TZ", "UTC")
+    return home
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    """An empty store of our own, open for writing."""
+    folder = tmp_path / "own"
+    folder.mkdir()
+    with open_store(folder / "memory.db", create=True) as opened:
+        yield opened
+
+
+@pytest.fixture
+def family_store_path(tmp_path: Path) -> Path:
+    """A small store as the family's program leaves it: its schema, its triggers, WAL mode, closed."""
+    folder = tmp_path / "family"
+    folder.mkdir()
+    path = folder / "rlm-memory.db"
+    conn = sqlite3.connect(path)
+    try:
+        conn.execute("PRAGMA journal_mode=WAL")
+        conn.executescript(FAMILY_SCHEMA)
+        fill_family_store(conn)
+        conn.commit()
+    finally:
+        conn.close()
+    return path

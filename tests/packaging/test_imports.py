@@ -1,0 +1,34 @@
+"""What a bare import costs: none of the heavy packages is on the path of the library or of a keyword search."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+HEAVY = ("textual", "openai", "numpy", "wordllama")
+
+
+def loaded_after(code: str) -> set[str]:
+    """Which heavy packages a fresh interpreter has loaded after running the code."""
+    probe = f"{code}\nimport sys\nprint('loaded:', *[m for m in {HEAVY!r} if m in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", probe], capture_output=True, text=True, check=True)
+    return set(done.stdout.splitlines()[-1].removeprefix("loaded:").split())
+
+
+def test_importing_the_library_loads_nothing_heavy() -> None:
+    assert loaded_after("import tierdeck") == set()
+
+
+def test_every_public_name_of_the_library_is_importable_and_listed() -> None:
+    import tierdeck
+
+    assert list(tierdeck.__all__) == sorted(tierdeck.__all__)
+    for name in tierdeck.__all__:
+        assert getattr(tierdeck, name) is not None
+
+
+@pytest.mark.case("T22")
+def test_importing_the_command_line_leaves_the_console_out() -> None:
+    assert loaded_after("import tierdeck_tui.cli") == set()

@@ -1,0 +1,1 @@
+"""Between the data and a widget or a terminal: what makes text safe, short and aligned. Imports no Textual."""

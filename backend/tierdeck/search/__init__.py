@@ -1,0 +1,19 @@
+"""Search: what an operator typed, found by word and by meaning, each score explained."""
+
+from tierdeck.search.hit import Flag, HiddenByFilter, Hit, KeywordPart, SearchAnswer, SemanticPart
+from tierdeck.search.hybrid import rerank, search
+from tierdeck.search.query import FilterChip, Query, parse_query
+
+__all__ = [
+    "FilterChip",
+    "Flag",
+    "HiddenByFilter",
+    "Hit",
+    "KeywordPart",
+    "Query",
+    "SearchAnswer",
+    "SemanticPart",
+    "parse_query",
+    "rerank",
+    "search",
+]

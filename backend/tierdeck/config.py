@@ -6,7 +6,6 @@ defaults below.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
@@ -15,6 +14,7 @@ from tierdeck.errors import InvalidValueError
 
 Provider = Literal["auto", "local", "openai", "off"]
 Theme = Literal["dark", "light", "ansi"]
+OriginKind = Literal["flag", "environment", "store", "file", "default"]
 
 DEFAULT_ALPHA = 0.5
 DEFAULT_REMOTE_MODEL = "text-embedding-3-small"
@@ -79,6 +79,20 @@ class Settings:
     console: ConsoleSettings = field(default_factory=ConsoleSettings)
 
 
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where a setting's value comes from; `name` is the flag, the variable or the file, None for the others."""
+
+    kind: OriginKind
+    name: str | None = None
+
+    def __str__(self) -> str:
+        return self.kind if self.name is None else f"{self.kind} {self.name}"
+
+
+DEFAULT_ORIGIN = Origin("default")
+
+
 def checked_alpha(value: float) -> float:
     """The weight of meaning, checked: a finite number from 0 to 1.
 
@@ -86,8 +100,10 @@ def checked_alpha(value: float) -> float:
         InvalidValueError: it is anything else; NaN and infinities too.
     Spec: SPEC-09.05
     """
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
-        raise InvalidValueError(f"set alpha: {value!r} is not a finite number", hint="give a number from 0 to 1")
-    if not 0.0 <= value <= 1.0:
-        raise InvalidValueError(f"set alpha: {value:g} is outside 0 to 1", hint="0 is words only, 1 meaning only")
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise InvalidValueError(f"set alpha: {value!r} is not a number", hint="give a number from 0 to 1")
+    if not 0.0 <= value <= 1.0:  # false for NaN too
+        raise InvalidValueError(
+            f"set alpha: {value!r:.40} is outside 0 to 1", hint="0 is words only, 1 meaning only"
+        )
     return float(value)

@@ -1,0 +1,182 @@
+"""Every setting by its name in the file: the rule for its value, and the sentence that explains it. Pure.
+
+One table drives the settings file, the environment variables, the file that `tierdeck config --init` writes and the
+check of a flag, so that a value is refused with the same words wherever it comes from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, get_args
+
+from tierdeck.config import (
+    DEFAULT_REMOTE_MODEL,
+    KNOWN_PRICES_USD,
+    ConsoleSettings,
+    EmbeddingSettings,
+    Provider,
+    SearchSettings,
+    Settings,
+    Theme,
+)
+from tierdeck.config_rules import Choice, Number, Prices, Rule, Switch, Text, Value, VariableName, WebAddress, Words
+
+# What one request of the embeddings API may carry.
+MAX_BATCH_ROWS = 2_048
+MAX_BATCH_TOKENS = 300_000
+# sqlite-vec 0.1.9 refuses a longer vector column.
+MAX_DIMENSIONS = 8_192
+MAX_LIMIT_ROWS = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class SettingKey:
+    """One setting.
+
+    `field` is its name in the dataclass, where that differs from the file's; `variable` the environment variable
+    that overrides the file, empty for the name made from table and key, None for none.
+    """
+
+    table: str
+    key: str
+    rule: Rule
+    about: str
+    field: str = ""
+    variable: str | None = ""
+
+    @property
+    def name(self) -> str:
+        """`table.key`, as messages and `tierdeck config` show it."""
+        return f"{self.table}.{self.key}"
+
+    @property
+    def env(self) -> str | None:
+        """The environment variable that sets it."""
+        if self.variable is None:
+            return None
+        return self.variable or f"TIERDECK_{self.table}_{self.key}".upper()
+
+
+KEYS: tuple[SettingKey, ...] = (
+    SettingKey(
+        "store",
+        "path",
+        Text(may_be_empty=True),
+        "The memory store. Empty: ~/.claude/rlm-memory.db",
+        variable="RLM_MEMORY_DB",
+    ),
+    SettingKey(
+        "search", "alpha", Number(0, 1), "Weight of meaning against words: 0 is words only, 1 meaning only."
+    ),
+    SettingKey("search", "limit", Number(1, MAX_LIMIT_ROWS, is_whole=True), "How many hits.", field="limit_rows"),
+    SettingKey(
+        "embedding",
+        "provider",
+        Choice(get_args(Provider)),
+        "Who makes the vectors. auto: the local model where it is installed, else none; nothing is sent away.\n"
+        "local: the local model. openai: texts are sent to OpenAI, or to the server at base_url. off: words only.",
+    ),
+    SettingKey("embedding", "model", Text(), f"The remote model. The default is {DEFAULT_REMOTE_MODEL}."),
+    SettingKey(
+        "embedding",
+        "dimensions",
+        Number(1, MAX_DIMENSIONS, is_whole=True),
+        "The length of the remote model's vectors.",
+    ),
+    SettingKey(
+        "embedding", "base_url", WebAddress(), "A server that speaks OpenAI's embeddings API. Empty: OpenAI's own."
+    ),
+    SettingKey(
+        "embedding",
+        "api_key_env",
+        VariableName(),
+        "The environment variable that holds the key. The key itself is never read from this file.",
+    ),
+    SettingKey(
+        "embedding", "batch_rows", Number(1, MAX_BATCH_ROWS, is_whole=True), "At most this many texts a request."
+    ),
+    SettingKey(
+        "embedding",
+        "batch_tokens",
+        Number(1, MAX_BATCH_TOKENS, is_whole=True),
+        "At most this many tokens a request.",
+    ),
+    SettingKey("embedding", "max_attempts", Number(1, 20, is_whole=True), "How often a failing request is sent."),
+    SettingKey("embedding", "timeout_s", Number(0.1, 600), "Seconds that one request may take."),
+    SettingKey(
+        "embedding",
+        "send_secrets",
+        Switch(),
+        "Whether memories that seem to hold a key or a password may be sent to a remote model.",
+    ),
+    SettingKey(
+        "embedding",
+        "prices_usd",
+        Prices(KNOWN_PRICES_USD),
+        "US dollars per million tokens, for the estimate before `tierdeck embed` spends anything.",
+        variable=None,
+    ),
+    SettingKey("console", "theme", Choice(get_args(Theme)), "The console's colours."),
+    SettingKey(
+        "console",
+        "debounce_ms",
+        Number(0, 2_000, is_whole=True),
+        "Milliseconds of rest before what was typed is searched for.",
+    ),
+    SettingKey(
+        "console",
+        "operator",
+        Text(may_be_empty=True),
+        "Who signs what a person changes. Empty: the name of the user's account.",
+    ),
+    SettingKey(
+        "console",
+        "keymap",
+        Words(),
+        "Other keys for actions; `?` in the console lists the actions and their keys.",
+        variable=None,
+    ),
+)
+
+BY_NAME: Mapping[str, SettingKey] = {key.name: key for key in KEYS}
+TABLES: tuple[str, ...] = tuple(dict.fromkeys(key.table for key in KEYS))
+
+
+def setting_value(settings: Settings, name: str) -> Value:
+    """The value in force of one setting.
+
+    Args:
+        name: as in `BY_NAME`, "search.alpha".
+    """
+    return values_of(settings)[name]
+
+
+def values_of(settings: Settings) -> dict[str, Value]:
+    """Every setting's value by its name, in the order of the file."""
+    return {key.name: _read_field(settings, key) for key in KEYS}
+
+
+def settings_of(values: Mapping[str, Value]) -> Settings:
+    """The settings that have these values and the defaults for the rest.
+
+    Args:
+        values: by name, each accepted by its rule.
+    """
+    fields: dict[str, dict[str, Any]] = {table: {} for table in TABLES}
+    for name, value in values.items():
+        key = BY_NAME[name]
+        fields[key.table][key.field or key.key] = value
+    return Settings(
+        store=fields["store"].get("path"),
+        search=SearchSettings(**fields["search"]),
+        embedding=EmbeddingSettings(**fields["embedding"]),
+        console=ConsoleSettings(**fields["console"]),
+    )
+
+
+def _read_field(settings: Settings, key: SettingKey) -> Value:
+    if key.table == "store":
+        return settings.store
+    value: Value = getattr(getattr(settings, key.table), key.field or key.key)
+    return value

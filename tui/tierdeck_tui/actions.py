@@ -1,0 +1,195 @@
+"""Everything a key can do, in one table.
+
+Bindings, the footer, the palette, the help screen and the README's key table are all made from `ACTIONS`, so that
+none of them can promise what another denies. An action's `id` is the name of the method that does it
+(`action_<id>`) on the app, on a screen or on the list, and the name under which the settings file changes its keys.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from textual.binding import Binding
+
+from tierdeck.errors import ConfigError
+from tierdeck_tui.keys import DELIVERABLE_KEYS, key_name, key_text
+
+Scope = Literal["app", "list", "search", "overview", "dialog"]
+
+# Two actions can answer to one key only where they are never live together.
+_LIVE_TOGETHER: Mapping[Scope, frozenset[Scope]] = {
+    "app": frozenset({"app", "list", "search", "overview"}),
+    "list": frozenset({"app", "list", "search"}),
+    "search": frozenset({"app", "list", "search"}),
+    "overview": frozenset({"app", "overview"}),
+    "dialog": frozenset({"dialog"}),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """One thing a key does.
+
+    `label` is the footer's word, `tooltip` a sentence for palette and help. `rank` orders the footer, smallest
+    first; 0 keeps it out. `is_priority` wins over a focused text box.
+    """
+
+    id: str
+    keys: tuple[str, ...]
+    label: str
+    tooltip: str
+    group: str
+    writes: bool = False
+    screen: Scope = "app"
+    rank: int = 0
+    in_palette: bool = True
+    is_priority: bool = False
+
+
+ACTIONS: tuple[Action, ...] = (
+    Action("mode_search", ("1", "f1"), "search", "Search the memories by word and by meaning", "Screens"),
+    Action("mode_overview", ("4", "f4"), "overview", "What the store holds and how it is doing", "Screens"),
+    Action(
+        "focus_query", ("slash",), "query", "Go to the query box", "Search", screen="search", rank=10
+    ),
+    Action(
+        "back", ("escape",), "back", "Leave the box, then the pane, then clear the filters", "Search",
+        screen="search", rank=70, in_palette=False,
+    ),
+    Action("open_row", ("enter",), "open", "Open the memory under the cursor", "List", screen="list", rank=20,
+           in_palette=False),
+    Action("cursor_down", ("j", "down"), "down", "One row down", "List", screen="list", in_palette=False),
+    Action("cursor_up", ("k", "up"), "up", "One row up", "List", screen="list", in_palette=False),
+    Action("cursor_first", ("g", "home"), "first", "To the first row", "List", screen="list", in_palette=False),
+    Action("cursor_last", ("G", "end"), "last", "To the last row", "List", screen="list", in_palette=False),
+    Action("page_down", ("ctrl+d", "pagedown"), "page down", "Half a page down", "List", screen="list",
+           in_palette=False),
+    Action("page_up", ("ctrl+u", "pageup"), "page up", "Half a page up", "List", screen="list", in_palette=False),
+    Action("toggle_mark", ("space",), "mark", "Mark the row under the cursor", "List", screen="list", rank=90),
+    Action("alpha_down", ("[",), "words", "More weight on the words", "Search", screen="search", rank=31),
+    Action("alpha_up", ("]",), "meaning", "More weight on the meaning", "Search", screen="search", rank=32),
+    Action("set_alpha", ("a",), "alpha", "Type the weight of meaning, 0 to 1", "Search", screen="search", rank=33),
+    Action("edit_filters", ("f",), "filters", "Choose filters in a form", "Search", screen="search", rank=40),
+    Action("change_sort", ("s",), "sort", "Change the order of the list", "Search", screen="search", rank=80),
+    Action("drop_filter", ("x",), "drop filter", "Drop the filter that hides most", "Search", screen="search"),
+    Action("next_pane", ("tab",), "pane", "Go to the next pane", "Search", screen="search", rank=60,
+           in_palette=False),
+    Action("zoom", ("z",), "zoom", "Give the whole screen to one pane, and back", "Search", screen="search",
+           rank=50),
+    Action("copy", ("y",), "copy", "Copy the id, the text, JSON or the command", "Search", screen="search",
+           rank=45),
+    Action("undo", ("u",), "undo", "Take back the last change of this memory", "Search", writes=True,
+           screen="search", rank=85),
+    Action("open_line", ("enter",), "open", "Open the Search screen with this filter", "Overview",
+           screen="overview", rank=20, in_palette=False),
+    Action("line_down", ("j", "down"), "down", "One line down", "Overview", screen="overview", in_palette=False),
+    Action("line_up", ("k", "up"), "up", "One line up", "Overview", screen="overview", in_palette=False),
+    Action("next_card", ("tab",), "next card", "Go to the next card", "Overview", screen="overview", rank=30,
+           in_palette=False),
+    Action("reload", ("r",), "reload", "Read the store again", "Everywhere", rank=65),
+    Action("change_theme", ("T",), "theme", "Next theme: dark, light, the terminal's own colours", "Everywhere"),
+    Action("help", ("?",), "more", "All keys", "Everywhere", rank=1),
+    Action("palette", ("ctrl+p",), "palette", "Find an action by name", "Everywhere", rank=75, in_palette=False),
+    Action("quit", ("q",), "quit", "Leave tierdeck", "Everywhere", rank=5),
+    Action("quit_now", ("ctrl+q",), "quit", "Leave tierdeck, from anywhere", "Everywhere", in_palette=False,
+           is_priority=True),
+    Action("interrupt", ("ctrl+c",), "quit", "Copy what is selected; twice: leave tierdeck", "Everywhere",
+           in_palette=False, is_priority=True),
+    Action("suspend", ("ctrl+z",), "suspend", "Go back to the shell; `fg` returns", "Everywhere"),
+    Action("cancel", ("escape",), "cancel", "Close without doing anything", "Dialogs", screen="dialog",
+           in_palette=False),
+)  # fmt: skip
+
+BY_ID: Mapping[str, Action] = {action.id: action for action in ACTIONS}
+
+
+def bindings_for(*scopes: Scope) -> list[Binding]:
+    """The Textual bindings of these scopes, in the table's order; each carries the action's id and tooltip."""
+    return [_binding(action) for action in ACTIONS if action.screen in scopes]
+
+
+def keys_of(action: Action, keymap: Mapping[str, str]) -> tuple[str, ...]:
+    """The keys that an action answers to, by Textual's names, with the settings file's changes applied."""
+    written = _split(keymap[action.id]) if action.id in keymap else action.keys
+    return tuple(key_name(key) for key in written)
+
+
+def checked_keymap(keymap: Mapping[str, str]) -> dict[str, str]:
+    """The settings file's keys by action id, checked and in Textual's names.
+
+    Args:
+        keymap: action id to keys, several parted by commas; the comma itself is written `comma`.
+
+    Raises:
+        ConfigError: an unknown id, a key that no terminal multiplexer delivers, or one key for two actions that
+            are live together.
+    """
+    for name, written in keymap.items():
+        if name not in BY_ID:
+            raise ConfigError(
+                f"read console.keymap: there is no action {name!r}",
+                hint=f"the actions are {', '.join(sorted(BY_ID))}",
+            )
+        if not _split(written):
+            raise ConfigError(f"read console.keymap: {name} has no key", hint="leave it out to keep its own")
+        for key in _split(written):
+            if key_name(key) not in DELIVERABLE_KEYS:
+                raise ConfigError(
+                    f"read console.keymap: {name} = {key!r}: terminals and tmux do not deliver this key",
+                    hint="take a letter, digit or sign, f1 to f12, or ctrl with a letter but a, b, h, i, j, m",
+                )
+    for first, second, key in _clashes(keymap):
+        raise ConfigError(
+            f"read console.keymap: {key_text(key)!r} is asked for by {first.id} and by {second.id}",
+            hint="give one of them another key",
+        )
+    return {name: ",".join(keys_of(BY_ID[name], keymap)) for name in keymap}
+
+
+def key_table_markdown() -> str:
+    """The README's key table, one row an action, grouped as the help screen is."""
+    rows = ["| keys | what it does | where |", "|---|---|---|"]
+    for group, actions in grouped():
+        for action in actions:
+            keys = " ".join(f"`{_escape_pipe(key_text(key))}`" for key in keys_of(action, {}))
+            rows.append(f"| {keys} | {action.tooltip} | {group} |")
+    return "\n".join(rows) + "\n"
+
+
+def grouped(*scopes: Scope) -> Iterator[tuple[str, list[Action]]]:
+    """The actions of these scopes (all when none is named) by group, in the table's order."""
+    groups: dict[str, list[Action]] = {}
+    for action in ACTIONS:
+        if not scopes or action.screen in scopes:
+            groups.setdefault(action.group, []).append(action)
+    yield from groups.items()
+
+
+def _binding(action: Action) -> Binding:
+    return Binding(
+        ",".join(keys_of(action, {})),
+        action.id,
+        action.label,
+        tooltip=action.tooltip,
+        id=action.id,
+        show=action.rank > 0,
+        priority=action.is_priority,
+    )
+
+
+def _split(written: str) -> list[str]:
+    return [key.strip() for key in written.split(",") if key.strip()]
+
+
+def _clashes(keymap: Mapping[str, str]) -> Iterator[tuple[Action, Action, str]]:
+    for index, first in enumerate(ACTIONS):
+        for second in ACTIONS[index + 1 :]:
+            if second.screen in _LIVE_TOGETHER[first.screen]:
+                for key in set(keys_of(first, keymap)) & set(keys_of(second, keymap)):
+                    yield first, second, key
+
+
+def _escape_pipe(text: str) -> str:
+    return text.replace("|", "\\|")

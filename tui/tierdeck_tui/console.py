@@ -1,0 +1,129 @@
+"""What every screen of the console stands on: the open store, the settings, and the meaning side as it comes up.
+
+Screens ask it from worker threads. Nothing here knows a widget, so that a screen can be tried with any store.
+"""
+
+from __future__ import annotations
+
+import getpass
+import threading
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from tierdeck.config import Settings
+from tierdeck.embed.embedder import Embedder
+from tierdeck.errors import EmbeddingError, IndexFileError
+from tierdeck.migrate import StoreKind
+from tierdeck.store import Store
+
+if TYPE_CHECKING:
+    from tierdeck.embed.vector_index import VectorIndex
+
+MeaningWord = Literal["loading…", "ready", "keyword only"]
+Access = Literal["rw", "ro", "ro: not adopted"]
+
+
+@dataclass(frozen=True, slots=True)
+class MeaningState:
+    """Whether search by meaning works: the word that the header shows, why, and what to do about it."""
+
+    word: MeaningWord
+    detail: str
+    hint: str = ""
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether a query can be compared by meaning."""
+        return self.word == "ready"
+
+
+LOADING = MeaningState("loading…", "the embedding model is being loaded")
+
+
+class Console:
+    """One run of the console on one store. Its methods may be called from any thread.
+
+    Args:
+        store: open; `close` closes it.
+        read_only: the operator asked for it; a store opened for reading is read-only in any case.
+    """
+
+    def __init__(self, store: Store, settings: Settings, read_only: bool = False) -> None:
+        self.store = store
+        self.settings = settings
+        self.read_only = read_only or store.read_only
+        self._lock = threading.Lock()
+        self._embedder: Embedder | None = None
+        self._index: VectorIndex | None = None
+        self._meaning = LOADING
+        self._is_closed = False
+
+    @property
+    def access(self) -> Access:
+        """What may be done with the store, as the header says it."""
+        if self.store.kind is StoreKind.FOREIGN:
+            return "ro: not adopted"
+        return "ro" if self.read_only else "rw"
+
+    def embedder(self) -> Embedder | None:
+        """The loaded embedding model; None while it loads and where there is none (see `meaning_state`)."""
+        with self._lock:
+            return self._embedder
+
+    def meaning_state(self) -> MeaningState:
+        """Whether search by meaning works at this moment, and why not."""
+        with self._lock:
+            return self._meaning
+
+    def index(self) -> VectorIndex | None:
+        """The open index of vectors; None as long as there is none, or when it can't be used.
+
+        A file that can't be used is told by `meaning_state`, never raised.
+        """
+        with self._lock:
+            if self._index is None and not self._is_closed:
+                self._index = self._opened_index()
+            return self._index
+
+    def load_meaning(self) -> Embedder | None:
+        """Load the embedding model, in a worker for it takes up to seconds; a missing one is told, not raised."""
+        from tierdeck.embed.make import make_embedder  # numpy and the model only when they are wanted
+
+        try:
+            embedder = make_embedder(self.settings.embedding, self.store)
+        except EmbeddingError as e:
+            with self._lock:
+                self._meaning = MeaningState("keyword only", e.message, e.hint or "")
+            return None
+        with self._lock:
+            self._embedder = embedder
+            self._meaning = MeaningState("ready", embedder.name)
+        return embedder
+
+    def operator(self) -> str:
+        """Who signs what a person changes: the setting, else the login name."""
+        named = self.settings.console.operator
+        if named:
+            return named
+        try:
+            return getpass.getuser()
+        except (KeyError, OSError):  # a container's user id without a name
+            return "operator"
+
+    def close(self) -> None:
+        """Close the index and the store; closing twice is allowed."""
+        with self._lock:
+            self._is_closed = True
+            if self._index is not None:
+                self._index.close()
+                self._index = None
+        self.store.close()
+
+    def _opened_index(self) -> VectorIndex | None:
+        from tierdeck.embed.vector_index import open_vector_index
+
+        try:
+            return open_vector_index(self.store)
+        except IndexFileError as e:
+            self._meaning = MeaningState("keyword only", e.message, e.hint or "`tierdeck doctor` says more")
+            return None

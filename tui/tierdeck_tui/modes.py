@@ -1,0 +1,23 @@
+"""The console's modes: each is one screen that keeps its state while another is shown."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from tierdeck_tui.console import Console
+from tierdeck_tui.screens.frame import FrameScreen
+from tierdeck_tui.screens.overview import OverviewScreen
+
+
+@dataclass(frozen=True, slots=True)
+class Mode:
+    """One mode: its name, the digit that the header shows, its title, and what makes its screen."""
+
+    name: str
+    digit: str
+    title: str
+    make: Callable[[Console], FrameScreen]
+
+
+MODES: tuple[Mode, ...] = (Mode("overview", "4", "Overview", OverviewScreen),)

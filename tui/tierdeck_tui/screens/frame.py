@@ -1,0 +1,41 @@
+"""The frame that every mode's screen stands in: header above, footer below, its own body between."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.screen import Screen
+from textual.widget import Widget
+
+from tierdeck_tui.actions import Scope, bindings_for
+from tierdeck_tui.widgets.footer import ActionFooter
+from tierdeck_tui.widgets.header import StatusHeader
+
+
+class FrameScreen(Screen[None]):
+    """A mode's screen. Subclasses give `compose_body` and, where there is something to read again, `reload`.
+
+    `scopes` names the parts of the action table that are live here beside the app's own; the bindings are made
+    from them.
+    """
+
+    scopes: tuple[Scope, ...] = ()
+
+    def __init_subclass__(cls) -> None:
+        bindings: list[BindingType] = list(bindings_for(*cls.scopes))
+        cls.BINDINGS = bindings
+        super().__init_subclass__()
+
+    def compose(self) -> ComposeResult:
+        yield StatusHeader()
+        yield from self.compose_body()
+        yield ActionFooter()
+
+    def compose_body(self) -> Iterable[Widget]:
+        """The widgets between header and footer."""
+        return ()
+
+    def reload(self) -> None:
+        """Read the store again; called on the operator's key and when another program wrote."""

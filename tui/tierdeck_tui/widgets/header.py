@@ -1,0 +1,66 @@
+"""One line above every screen: the modes with what waits in them, and the store with what may be done to it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar, cast
+
+from textual import events
+from textual.content import Content
+from textual.widget import Widget
+
+from tierdeck_tui.status import GAP_CELLS
+
+if TYPE_CHECKING:
+    from tierdeck_tui.app import TierdeckApp
+
+
+class StatusHeader(Widget):
+    """The header. It shows the app's `status` and the current mode, and follows both."""
+
+    COMPONENT_CLASSES: ClassVar[set[str]] = {
+        "header--here",
+        "header--mode",
+        "header--name",
+        "header--memories",
+        "header--access",
+        "header--degraded",
+        "header--progress",
+    }
+
+    def on_mount(self) -> None:
+        self.watch(self.app, "status", self._follow, init=False)
+
+    def render(self) -> Content:
+        """The line, cut to the width: modes on the left, the store on the right."""
+        app = cast("TierdeckApp", self.app)
+        modes = Content("").join(title for _, title in self._modes(app))
+        room = self.size.width - modes.cell_length - GAP_CELLS
+        styled = [
+            Content.styled(part.text, self.get_visual_style(f"header--{part.role}"))
+            for part in app.status.parts(room)
+        ]
+        right = Content(" " * GAP_CELLS).join(styled)
+        gap = max(1, self.size.width - modes.cell_length - right.cell_length - 1)
+        return Content.assemble(modes, " " * gap, right)
+
+    def on_click(self, event: events.Click) -> None:
+        """A click on a mode's title goes there."""
+        app = cast("TierdeckApp", self.app)
+        left = 0
+        for name, title in self._modes(app):
+            if left <= event.x < left + title.cell_length:
+                app.go_to_mode(name)
+                return
+            left += title.cell_length
+
+    def _modes(self, app: TierdeckApp) -> list[tuple[str, Content]]:
+        titles = []
+        for mode in app.modes:
+            waiting = app.status.badges.get(mode.name, 0)
+            badge = f"({waiting}) " if waiting else ""
+            style = self.get_visual_style("header--here" if mode.name == app.current_mode else "header--mode")
+            titles.append((mode.name, Content.styled(f" {mode.digit} {mode.title} {badge}", style)))
+        return titles
+
+    def _follow(self) -> None:
+        self.refresh()

@@ -127,6 +127,9 @@ class NodeDraft:
     id: str | None = None
     created_at_ms: int | None = None
     compute_embedding: bool = True
+    updated_at_ms: int | None = None
+    last_accessed_ms: int | None = None
+    access_count: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,7 +220,7 @@ class Revision:
     id: int
     node_id: str
     at_ms: int
-    kind: Literal["edit", "archive", "restore", "undo"]
+    kind: Literal["edit", "archive", "restore", "undo", "purge"]
     actor: str
     reason: str | None
     undoes: int | None
@@ -229,6 +232,7 @@ class NodeFilter:
 
     Archived memories are left out unless `include_archived`, or `tiers` names the archive. Spec: SPEC-03.19
 
+    A memory made at `since_ms` is in, one made at `until_ms` is not, and one whose time can't be read is in neither.
     `metadata` pairs are compared as text with the value at that top-level key; both are data, never SQL.
     """
 

@@ -1,6 +1,83 @@
 """Memories, their relations and their history: rows of the store file to values and back."""
 
 from tierdeck.migrate import StoreKind
+from tierdeck.store.changes import archive_nodes, edit_node, restore_nodes
+from tierdeck.store.filters import filter_sql, time_ms_sql
+from tierdeck.store.history import (
+    AccessSummary,
+    access_summary,
+    accesses,
+    add_access,
+    add_session,
+    confidence_changes,
+    sessions,
+    tier_moves,
+)
+from tierdeck.store.nodes import (
+    add_node,
+    add_nodes,
+    get_node,
+    read_nodes,
+    read_rows,
+    resolve_id,
+    resolve_ids,
+)
+from tierdeck.store.pages import Cursor, Page, StoreCounts, count_nodes, counts, page_around, page_at_offset
+from tierdeck.store.relations import (
+    RelatedNode,
+    delete_edge,
+    edges_of,
+    get_edge,
+    relate,
+    related_nodes,
+    update_edge,
+)
+from tierdeck.store.revisions import redo, revisions, undo
+from tierdeck.store.settings import get_setting, set_setting
 from tierdeck.store.store import Store, default_path, open_store
 
-__all__ = ["Store", "StoreKind", "default_path", "open_store"]
+__all__ = [
+    "AccessSummary",
+    "Cursor",
+    "Page",
+    "RelatedNode",
+    "Store",
+    "StoreCounts",
+    "StoreKind",
+    "access_summary",
+    "accesses",
+    "add_access",
+    "add_node",
+    "add_nodes",
+    "add_session",
+    "archive_nodes",
+    "confidence_changes",
+    "count_nodes",
+    "counts",
+    "default_path",
+    "delete_edge",
+    "edges_of",
+    "edit_node",
+    "filter_sql",
+    "get_edge",
+    "get_node",
+    "get_setting",
+    "open_store",
+    "page_around",
+    "page_at_offset",
+    "read_nodes",
+    "read_rows",
+    "redo",
+    "relate",
+    "related_nodes",
+    "resolve_id",
+    "resolve_ids",
+    "restore_nodes",
+    "revisions",
+    "sessions",
+    "set_setting",
+    "tier_moves",
+    "time_ms_sql",
+    "undo",
+    "update_edge",
+]

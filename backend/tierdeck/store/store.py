@@ -12,13 +12,14 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TypeVar
+from typing import Literal, TypeVar
 
 import apsw
 
 from tierdeck import db, migrate
 from tierdeck.errors import ReadOnlyStoreError, StoreBusyError, StoreNotFoundError
 from tierdeck.migrate import StoreKind
+from tierdeck.times import now_ms
 
 T = TypeVar("T")
 _READ_TRIES = 20
@@ -113,6 +114,8 @@ class Store:
         self._readers: list[apsw.Connection] = []
         self._readers_lock = threading.Lock()
         self._schema: set[str] | None = None
+        self._columns: dict[str, tuple[str, ...]] = {}
+        self.clock: Callable[[], int] = now_ms
 
     def __enter__(self) -> Store:
         return self
@@ -162,6 +165,10 @@ class Store:
         with self._write_lock, db.driver_errors(self.path, "write"), self._writer:
             yield self._writer
 
+    def now_ms(self) -> int:
+        """The store's clock, in milliseconds since the epoch; `clock` may be replaced."""
+        return self.clock()
+
     def data_version(self) -> int:
         """A number that changes when another connection wrote to the store (5 µs)."""
         if self.read_only:
@@ -174,6 +181,17 @@ class Store:
             rows = self.read(lambda c: c.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall())
             self._schema = {str(row[0]) for row in rows}
         return name in self._schema
+
+    def columns(self, table: Literal["nodes", "hyperedges", "membership"]) -> tuple[str, ...]:
+        """The table's columns in their order, as this store has them."""
+        if table not in self._columns:
+            rows = self.read(lambda c: c.execute("SELECT name FROM pragma_table_info(?)", (table,)).fetchall())
+            self._columns[table] = tuple(str(row[0]) for row in rows)
+        return self._columns[table]
+
+    def edge_type_column(self) -> str:
+        """What this store calls a relation's type: some versions of the family say `edge_type`."""
+        return "type" if "type" in self.columns("hyperedges") else "edge_type"
 
     def _reader(self) -> apsw.Connection:
         reader: apsw.Connection | None = getattr(self._local, "reader", None)

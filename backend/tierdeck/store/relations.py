@@ -1,0 +1,224 @@
+"""Relations: hyperedges that bind any number of memories, each in a role.
+
+Spec: SPEC-02.11 to SPEC-02.16, SPEC-02.25
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from uuid import uuid4
+
+import apsw
+
+from tierdeck.errors import InvalidValueError, NotFoundError
+from tierdeck.model import Edge, EdgeType, Member, NodeRow
+from tierdeck.store.drafts import checked_text, checked_weight
+from tierdeck.store.rows import read_rows
+from tierdeck.store.store import Store
+
+ROLES = ("subject", "object", "context", "participant", "cause", "effect")
+MAX_LABEL_CHARS = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class RelatedNode:
+    """A memory that shares `edge` with the one asked about, and the role it has there."""
+
+    edge: Edge
+    role: str
+    row: NodeRow
+
+
+def relate(
+    store: Store,
+    edge_type: EdgeType,
+    members: Sequence[Member],
+    *,
+    label: str | None = None,
+    weight: float = 1.0,
+) -> Edge:
+    """Bind memories together in one relation.
+
+    Args:
+        members: at least two; a role is one of `ROLES`, and a memory may stand in several roles.
+        weight: finite, 0 or more.
+
+    Raises:
+        InvalidValueError: too few members, a role, label or weight that may not enter.
+        NotFoundError: a memory does not exist; it is named. Nothing was written either way.
+    Spec: SPEC-02.11 to SPEC-02.16, SPEC-02.25
+    """
+    edge = Edge(str(uuid4()), _type(edge_type), _label(label), checked_weight(weight), _members(members))
+    with store.writing() as conn:
+        _check_nodes(conn, edge.members)
+        conn.execute(
+            f"INSERT INTO hyperedges (id, {store.edge_type_column()}, label, weight) VALUES (?, ?, ?, ?)",
+            (edge.id, edge.type.value, edge.label, edge.weight),
+        )
+        _insert_members(conn, edge)
+    return edge
+
+
+def get_edge(store: Store, edge_id: str) -> Edge:
+    """The relation of an id.
+
+    Raises:
+        NotFoundError: there is none.
+    """
+    found = store.read(lambda conn: _read_edges(conn, store.edge_type_column(), [edge_id]))
+    if not found:
+        raise NotFoundError(f"find relation {edge_id[:80]}: there is none in {store.path}")
+    return found[0]
+
+
+def edges_of(store: Store, node_id: str) -> list[Edge]:
+    """The relations a memory stands in, strongest first, then by id."""
+    return store.read(lambda conn: _edges_of(conn, store.edge_type_column(), node_id))
+
+
+def update_edge(
+    store: Store,
+    edge_id: str,
+    *,
+    label: str | None = None,
+    weight: float | None = None,
+    members: Sequence[Member] | None = None,
+) -> Edge:
+    """Replace a relation's label (an empty text removes it), weight or members; None leaves it as it is.
+
+    Raises:
+        InvalidValueError, NotFoundError: as `relate`; nothing was changed.
+    Spec: SPEC-02.25
+    """
+    column = store.edge_type_column()
+    with store.writing() as conn:
+        found = _read_edges(conn, column, [edge_id])
+        if not found:
+            raise NotFoundError(f"change relation {edge_id[:80]}: there is none in {store.path}")
+        old = found[0]
+        new = Edge(
+            old.id,
+            old.type,
+            old.label if label is None else _label(label or None),
+            old.weight if weight is None else checked_weight(weight),
+            old.members if members is None else _members(members),
+        )
+        _check_nodes(conn, new.members)
+        conn.execute("UPDATE hyperedges SET label = ?, weight = ? WHERE id = ?", (new.label, new.weight, new.id))
+        if members is not None:
+            conn.execute("DELETE FROM membership WHERE hyperedge_id = ?", (new.id,))
+            _insert_members(conn, new)
+    return new
+
+
+def delete_edge(store: Store, edge_id: str) -> Edge:
+    """Take a relation out, and give it as it was; the memories stay.
+
+    Raises:
+        NotFoundError: there is none.
+    Spec: SPEC-02.25
+    """
+    with store.writing() as conn:
+        found = _read_edges(conn, store.edge_type_column(), [edge_id])
+        if not found:
+            raise NotFoundError(f"delete relation {edge_id[:80]}: there is none in {store.path}")
+        conn.execute("DELETE FROM membership WHERE hyperedge_id = ?", (edge_id,))
+        conn.execute("DELETE FROM hyperedges WHERE id = ?", (edge_id,))
+    return found[0]
+
+
+def related_nodes(store: Store, node_id: str, *, limit_rows: int = 100) -> list[RelatedNode]:
+    """The memories that share a relation with this one, once for each relation and role, strongest first.
+
+    Spec: SPEC-02.26
+    """
+
+    def look(conn: apsw.Connection) -> list[RelatedNode]:
+        pairs = [
+            (edge, member)
+            for edge in _edges_of(conn, store.edge_type_column(), node_id)
+            for member in edge.members
+            if member.node_id != node_id
+        ][:limit_rows]
+        rows = read_rows(conn, [member.node_id for _, member in pairs])
+        return [
+            RelatedNode(edge, member.role, rows[member.node_id]) for edge, member in pairs if member.node_id in rows
+        ]
+
+    return store.read(look)
+
+
+def _edges_of(conn: apsw.Connection, column: str, node_id: str) -> list[Edge]:
+    ids = conn.execute("SELECT DISTINCT hyperedge_id FROM membership WHERE node_id = ?", (node_id,)).fetchall()
+    return _read_edges(conn, column, [str(row[0]) for row in ids])
+
+
+def _read_edges(conn: apsw.Connection, column: str, ids: Sequence[str]) -> list[Edge]:
+    wanted = (json.dumps(list(ids)),)
+    members: dict[str, list[Member]] = {}
+    for edge_id, node_id, role, position in conn.execute(
+        "SELECT hyperedge_id, node_id, role, position FROM membership "
+        "WHERE hyperedge_id IN (SELECT value FROM json_each(?)) ORDER BY position, role, node_id",
+        wanted,
+    ):
+        members.setdefault(edge_id, []).append(Member(node_id, role, position or 0))
+    edges = [
+        Edge(
+            edge_id,
+            EdgeType(kind),
+            label,
+            1.0 if weight is None else float(weight),
+            tuple(members.get(edge_id, ())),
+        )
+        for edge_id, kind, label, weight in conn.execute(
+            f"SELECT id, {column}, label, weight FROM hyperedges WHERE id IN (SELECT value FROM json_each(?))",
+            wanted,
+        )
+    ]
+    return sorted(edges, key=lambda edge: (-edge.weight, edge.id))
+
+
+def _insert_members(conn: apsw.Connection, edge: Edge) -> None:
+    conn.executemany(
+        "INSERT INTO membership (hyperedge_id, node_id, role, position) VALUES (?, ?, ?, ?)",
+        [(edge.id, member.node_id, member.role, member.position) for member in edge.members],
+    )
+
+
+def _check_nodes(conn: apsw.Connection, members: Sequence[Member]) -> None:
+    for member in members:
+        if conn.execute("SELECT 1 FROM nodes WHERE id = ?", (member.node_id,)).fetchone() is None:
+            raise NotFoundError(f"relate memories: there is no memory {member.node_id[:80]}; nothing was changed")
+
+
+def _type(value: EdgeType) -> EdgeType:
+    try:
+        return EdgeType(value)
+    except ValueError:
+        choices = ", ".join(member.value for member in EdgeType)
+        raise InvalidValueError(f"relate memories: type {value!r} is none of {choices}") from None
+
+
+def _label(label: str | None) -> str | None:
+    if label is not None and len(label) > MAX_LABEL_CHARS:
+        raise InvalidValueError(
+            f"relate memories: the label has {len(label):,} characters, the limit is {MAX_LABEL_CHARS:,}"
+        )
+    return checked_text(label, "label")
+
+
+def _members(members: Sequence[Member]) -> tuple[Member, ...]:
+    if len({member.node_id for member in members}) < 2:
+        raise InvalidValueError("relate memories: a relation needs at least two different memories")
+    seen: set[tuple[str, str]] = set()
+    for member in members:
+        if member.role not in ROLES:
+            raise InvalidValueError(
+                f"relate memories: role {member.role[:40]!r} is none of {', '.join(ROLES)}",
+            )
+        if (member.node_id, member.role) in seen:
+            raise InvalidValueError(f"relate memories: {member.node_id} stands twice as {member.role}")
+        seen.add((member.node_id, member.role))
+    return tuple(sorted(members, key=lambda m: (m.position, m.role, m.node_id)))

@@ -1,0 +1,126 @@
+"""Changes of a memory, and the way back from each. Undoing an undo is a redo.
+
+Undo goes back step by step: what it takes back is the newest change that still stands. It refuses when the row is
+no longer what that change left, so that nobody's later work is lost.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import apsw
+
+from tierdeck.errors import ConflictError, InvalidValueError, NotFoundError
+from tierdeck.model import Revision
+from tierdeck.store import snapshots
+from tierdeck.store.changes import record
+from tierdeck.store.store import Store
+
+_COLUMNS = "id, node_id, at, kind, actor, reason, undoes"
+
+
+@dataclass(frozen=True, slots=True)
+class _Step:
+    """A revision and, for an undo, the change it took back."""
+
+    id: int
+    kind: str
+    undoes: int | None
+
+
+def revisions(store: Store, node_id: str) -> list[Revision]:
+    """Every recorded change of a memory, newest first; none in a store without our tables."""
+    if not store.has_table("td_revision"):
+        return []
+    sql = f"SELECT {_COLUMNS} FROM td_revision WHERE node_id = ? ORDER BY id DESC"
+    return [Revision(*row) for row in store.read(lambda conn: conn.execute(sql, (node_id,)).fetchall())]
+
+
+def undo(store: Store, node_id: str, *, actor: str, revision_id: int | None = None) -> Revision:
+    """Take back the newest change of a memory that still stands: text, tier, times, every column byte for byte.
+
+    Accesses recorded since stay as they are; relations are not touched.
+
+    Args:
+        revision_id: take back this one instead; naming an undo is a redo.
+
+    Returns:
+        The revision that records the undo; its `undoes` names what was taken back.
+
+    Raises:
+        NotFoundError: no such memory, or no change of it that still stands.
+        ConflictError: the memory was changed since, or the change was taken back already; nothing was changed.
+    """
+    if not actor.strip():
+        raise InvalidValueError("undo: the actor is blank", hint="name who takes it back")
+    with store.writing() as conn:
+        done, undone = _steps(conn, node_id)
+        if revision_id is None:
+            if not done:
+                raise NotFoundError(f"undo memory {node_id[:80]}: no change of it stands that could be taken back")
+            revision_id = done[-1].id
+        _check_open(node_id, revision_id, done, undone)
+        return _take_back(store, conn, node_id, revision_id, actor)
+
+
+def redo(store: Store, node_id: str, *, actor: str) -> Revision:
+    """Take back the latest undo of a memory; raises as `undo` does, NotFoundError when nothing was undone last."""
+    if not actor.strip():
+        raise InvalidValueError("redo: the actor is blank", hint="name who does it again")
+    with store.writing() as conn:
+        _, undone = _steps(conn, node_id)
+        if not undone:
+            raise NotFoundError(f"redo memory {node_id[:80]}: no undo of it stands that could be taken back")
+        return _take_back(store, conn, node_id, undone[-1].id, actor)
+
+
+def _steps(conn: apsw.Connection, node_id: str) -> tuple[list[_Step], list[_Step]]:
+    """The changes that still stand, and the undos that could still be redone, each oldest first."""
+    done: list[_Step] = []
+    undone: list[_Step] = []
+    rows = conn.execute(
+        "SELECT id, kind, undoes FROM td_revision WHERE node_id = ? AND before IS NOT NULL ORDER BY id", (node_id,)
+    )
+    for step in (_Step(*row) for row in rows):
+        if step.undoes is None:
+            done.append(step)
+            undone.clear()
+        elif any(other.id == step.undoes for other in undone):
+            undone = [other for other in undone if other.id != step.undoes]
+            done.append(step)
+        else:
+            done = [other for other in done if other.id != step.undoes]
+            undone.append(step)
+    return done, undone
+
+
+def _check_open(node_id: str, revision_id: int, done: Sequence[_Step], undone: Sequence[_Step]) -> None:
+    if all(step.id != revision_id for step in (*done, *undone)):
+        raise ConflictError(
+            f"undo memory {node_id}: change {revision_id} is none of its changes that still stand",
+            hint="its history lists them",
+        )
+
+
+def _take_back(store: Store, conn: apsw.Connection, node_id: str, revision_id: int, actor: str) -> Revision:
+    columns = store.columns("nodes")
+    [(before_json, after_digest, kind)] = conn.execute(
+        "SELECT before, after_digest, kind FROM td_revision WHERE id = ?", (revision_id,)
+    ).fetchall()
+    now_stands = snapshots.take(conn, columns, node_id)
+    if now_stands is None:
+        raise NotFoundError(f"undo memory {node_id[:80]}: there is none in {store.path}")
+    if snapshots.digest(now_stands) != after_digest:
+        raise ConflictError(
+            f"undo memory {node_id}: it was changed since {kind} {revision_id}; nothing was changed",
+            hint="look at its history and edit it by hand",
+        )
+    snapshots.put_back(conn, node_id, json.loads(before_json))
+    undo_id = record(
+        conn, columns, node_id, now_stands, kind="undo", at_ms=store.now_ms(), actor=actor, reason=None,
+        undoes=revision_id,
+    )  # fmt: skip
+    [row] = conn.execute(f"SELECT {_COLUMNS} FROM td_revision WHERE id = ?", (undo_id,)).fetchall()
+    return Revision(*row)

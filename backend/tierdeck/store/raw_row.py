@@ -42,7 +42,8 @@ def raw_rows(
     """
     picked = ", ".join(_quoted(name) for name in columns)
     select = f"SELECT {key}, {picked} FROM {_quoted(table)}"
-    where, last = "", ()
+    where: str = ""
+    last: tuple[RawValue, ...] = ()
     while True:
         try:
             for row in conn.execute(f"{select}{where} ORDER BY {key}", last):
@@ -57,7 +58,7 @@ def raw_rows(
 
 
 def _as_bytes(
-    conn: apsw.Connection, table: str, columns: Sequence[str], key: str, where: str, last: tuple[object, ...]
+    conn: apsw.Connection, table: str, columns: Sequence[str], key: str, where: str, last: tuple[RawValue, ...]
 ) -> tuple[RawValue, ...]:
     """The next row with each text taken as bytes."""
     picked = ", ".join(
@@ -65,14 +66,14 @@ def _as_bytes(
         f"CASE typeof({_quoted(name)}) WHEN 'text' THEN CAST({_quoted(name)} AS BLOB) ELSE {_quoted(name)} END"
         for name in columns
     )
-    found = conn.execute(
+    found: tuple[RawValue, ...] = conn.execute(
         f"SELECT {key}, {picked} FROM {_quoted(table)}{where} ORDER BY {key} LIMIT 1", last
-    ).fetchone()
+    ).get
     kinds, values = found[1::2], found[2::2]
     return (found[0], *(_text_or_value(kind, value) for kind, value in zip(kinds, values, strict=True)))
 
 
-def _text_or_value(kind: str, value: RawValue) -> RawValue:
+def _text_or_value(kind: RawValue, value: RawValue) -> RawValue:
     if kind != "text" or not isinstance(value, bytes):
         return value
     try:

@@ -1,0 +1,251 @@
+"""Copies of a store: made while it is in use, and put back.
+
+A backup is one file, private to its owner (0600), of the whole store as it was at one moment. The index file is
+left out: it can be made again, and the hash of each text decides which of its vectors still hold.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import apsw
+
+from tierdeck import db, migrate
+from tierdeck.errors import ConflictError, DamagedStoreError, InvalidValueError, NotAStoreError, StoreBusyError
+from tierdeck.maintenance.backup_check import BackupCheck, verify_backup
+from tierdeck.maintenance.manifest import count_rows, drop_manifest, take_manifest, write_manifest
+from tierdeck.migrate import StoreKind
+from tierdeck.store import Store
+from tierdeck.times import now_ms
+
+__all__ = [
+    "BackupCheck",
+    "BackupReport",
+    "RestoreReport",
+    "backup",
+    "backup_before",
+    "list_backups",
+    "restore_backup",
+    "verify_backup",
+]
+
+_BESIDE = ("-wal", "-shm", "-journal")
+_WAL_VERSION = b"\x02\x02"
+
+
+@dataclass(frozen=True, slots=True)
+class BackupReport:
+    """One backup: where it lies, its size, its rows by table; `has_digest` when it can vouch for its content."""
+
+    path: Path
+    size_bytes: int
+    rows: Mapping[str, int]
+    has_digest: bool
+
+
+@dataclass(frozen=True, slots=True)
+class RestoreReport:
+    """What was put back where. `kept` is the copy of what stood there before; None when nothing did."""
+
+    source: Path
+    target: Path
+    kept: Path | None
+    check: BackupCheck
+
+
+def backup(store: Store, target: Path | None = None) -> BackupReport:
+    """Copy a store, also while other programs use it, and check the copy.
+
+    The copy holds one moment of the store, what stands in its write-ahead log included. The store itself and the
+    other files of its folder stay as they are.
+
+    Args:
+        target: a file that does not exist yet; None makes `<store>.backup-<UTC time>-manual` beside the store.
+
+    Raises:
+        InvalidValueError: the target exists; it stays as it was.
+        StoreError: the copy can't be written or fails its check; nothing is left behind.
+    """
+    if target is not None and (target.exists() or target.is_symlink()):
+        raise InvalidValueError(f"back up to {target}: it exists", hint="name a file that does not exist yet")
+    chosen = target or migrate.backup_path(store.path, "manual")
+    tries: list[Path] = []
+
+    def copy(conn: apsw.Connection) -> None:
+        for torn in tries:  # the read is run again when the owner of an untouched store wrote meanwhile
+            torn.unlink(missing_ok=True)
+        tries.append(chosen)
+        _copy_snapshot(conn, chosen)
+
+    store.read(copy)
+    return _vouched_for(chosen, has_our_tables=store.kind is not StoreKind.FOREIGN)
+
+
+def backup_before(conn: apsw.Connection, path: Path, reason: str) -> Path:
+    """Copy a store beside itself before something changes it; the copy's name ends in the reason.
+
+    Args:
+        conn: a connection to the store that is in no transaction.
+    """
+    target = migrate.backup_path(path, reason)
+    conn.execute("BEGIN")
+    try:
+        _copy_snapshot(conn, target)
+    finally:
+        conn.execute("ROLLBACK")
+    return target
+
+
+def list_backups(path: Path) -> list[Path]:
+    """The backups beside a store, newest first; also those that a migration, a repair or `adopt` made."""
+    return sorted(path.parent.glob(f"{_glob_escaped(path.name)}.backup-*"), reverse=True)
+
+
+def restore_backup(source: Path, target: Path) -> RestoreReport:
+    """Put a backup in the place of a store; what stood there is kept in a copy beside it.
+
+    The backup is verified first and stays as it is. The new file takes the old one's place in one step, so that at
+    any moment either the old or the new store stands there, whole.
+
+    Args:
+        source: a backup that `verify_backup` finds nothing wrong with.
+        target: where the store shall stand; other programs must not have it open.
+
+    Raises:
+        DamagedStoreError: the backup has problems; the target is untouched.
+        StoreBusyError: another program has the target open; it is untouched.
+        ConflictError: source and target are the same file.
+        StoreNotFoundError, NotAStoreError: what is given as a backup is none.
+    """
+    if target.exists() and source.exists() and target.samefile(source):
+        raise ConflictError(f"restore {source}: it is the store itself")
+    check = verify_backup(source)
+    if not check.is_good:
+        raise DamagedStoreError(f"restore {source}: {check.problems[0]}", hint="try an older backup")
+    was_wal = _is_wal(target)
+    fresh = _fresh_copy(source, target, in_wal=was_wal)
+    try:
+        kept = _set_aside(target) if target.exists() else None
+        os.replace(fresh, target)
+    except BaseException:
+        fresh.unlink(missing_ok=True)
+        raise
+    _sync_folder(target.parent)
+    return RestoreReport(source, target, kept, check)
+
+
+def _copy_snapshot(conn: apsw.Connection, target: Path) -> None:
+    """Copy what the open transaction sees.
+
+    Without a first read the transaction holds no snapshot yet, and each write of another program makes SQLite
+    begin the copy anew.
+    """
+    conn.execute("SELECT count(*) FROM sqlite_master").fetchall()
+    try:
+        db.copy_database(conn, target)
+    except DamagedStoreError as e:
+        # For `Store.read`, which tells a torn read of an untouched file from true damage, and reads again.
+        raise apsw.CorruptError(e.message) from e
+
+
+def _vouched_for(path: Path, *, has_our_tables: bool) -> BackupReport:
+    """Write the manifest into a fresh copy; a store without our tables has no place for one."""
+    if not has_our_tables:
+        conn = db.open_untouched(path)
+        try:
+            return BackupReport(path, path.stat().st_size, count_rows(conn), has_digest=False)
+        finally:
+            conn.close()
+    conn = db.open_writer(path)
+    try:
+        with db.driver_errors(path, "back up to"):
+            manifest = take_manifest(conn, now_ms())
+            with conn:
+                write_manifest(conn, manifest)
+    finally:
+        conn.close()
+    return BackupReport(path, path.stat().st_size, manifest.rows, has_digest=True)
+
+
+def _fresh_copy(source: Path, target: Path, *, in_wal: bool) -> Path:
+    fresh = target.with_name(f".{target.name}.restoring-{os.getpid()}")
+    fresh.unlink(missing_ok=True)
+    conn = db.open_untouched(source)
+    try:
+        with db.driver_errors(source, "restore"):
+            db.copy_database(conn, fresh)
+    finally:
+        conn.close()
+    conn = db.open_writer(fresh)
+    try:
+        with db.driver_errors(fresh, "restore"):
+            with conn:
+                drop_manifest(conn)
+            if in_wal:
+                conn.pragma("journal_mode", "wal")
+    finally:
+        conn.close()
+    return fresh
+
+
+def _set_aside(target: Path) -> Path:
+    """Keep what stands at the target, whole or damaged, and see that no other program has it open."""
+    if target.stat().st_size == 0 and not Path(f"{target}-wal").exists():
+        return _copy_of_bytes(target)
+    conn = db.open_writer(target)
+    try:
+        conn.set_busy_timeout(0)
+        # In this mode the first read takes the file for itself, and fails when anybody else has it open at all.
+        conn.pragma("locking_mode", "exclusive")
+        with db.driver_errors(target, "restore to"):
+            kept = backup_before(conn, target, "restore")
+    except StoreBusyError as e:
+        raise StoreBusyError(
+            f"restore to {target}: another program has it open; nothing was changed",
+            hint="close that program, or restore to another file",
+        ) from e
+    except (DamagedStoreError, NotAStoreError):
+        kept = _copy_of_bytes(target)
+    finally:
+        conn.close()
+    for end in _BESIDE:  # a log of the old file must not be taken for one of the new
+        Path(f"{target}{end}").unlink(missing_ok=True)
+    return kept
+
+
+def _copy_of_bytes(target: Path) -> Path:
+    """A damaged file as it is, with its log: what can be salvaged later may stand there."""
+    kept = migrate.backup_path(target, "damaged")
+    for end in ("", *_BESIDE):
+        part = Path(f"{target}{end}")
+        if part.exists():
+            descriptor = os.open(f"{kept}{end}", os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
+            with part.open("rb") as old, os.fdopen(descriptor, "wb") as new:
+                shutil.copyfileobj(old, new)
+    return kept
+
+
+def _is_wal(path: Path) -> bool:
+    """Whether the file's header asks for a write-ahead log (bytes 18 and 19)."""
+    try:
+        with path.open("rb") as file:
+            return file.read(20)[18:20] == _WAL_VERSION
+    except OSError:
+        return False
+
+
+def _sync_folder(folder: Path) -> None:
+    """Make the rename last through a power cut."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _glob_escaped(name: str) -> str:
+    return "".join(f"[{char}]" if char in "*?[" else char for char in name)

@@ -1,0 +1,93 @@
+"""Whether a backup still holds what was copied, found out without touching its folder."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import apsw
+
+from tierdeck import db, migrate
+from tierdeck.errors import DamagedStoreError, StoreNotFoundError
+from tierdeck.maintenance.fts_drift import find_drift
+from tierdeck.maintenance.manifest import count_rows, read_manifest, take_manifest
+from tierdeck.migrate import StoreKind
+
+
+@dataclass(frozen=True, slots=True)
+class BackupCheck:
+    """What looking through a backup gave. `problems` empty means that it can be restored as it is.
+
+    `rows` are counted by table; `notes` say what could not be checked, and what is no fault of the copy. `kind` is
+    None when the file is too damaged to tell.
+    """
+
+    path: Path
+    kind: StoreKind | None
+    made_at_ms: int | None
+    rows: Mapping[str, int]
+    problems: tuple[str, ...]
+    notes: tuple[str, ...]
+
+    @property
+    def is_good(self) -> bool:
+        """Whether nothing is wrong with it."""
+        return not self.problems
+
+
+def verify_backup(path: Path) -> BackupCheck:
+    """Look through a backup: structure, references, search index, and rows and digest against its manifest.
+
+    A copy that was made before a migration or an `adopt` carries no manifest: its structure is checked, and a note
+    says that nothing vouches for its content.
+
+    Raises:
+        StoreNotFoundError: no such file.
+        NotAStoreError: it is no SQLite file, or no memory store's.
+    """
+    if not path.is_file():
+        raise StoreNotFoundError(f"verify {path}: there is no such file")
+    try:
+        conn = db.open_untouched(path)
+        try:
+            with db.driver_errors(path, "verify"):
+                return _look_through(conn, path)
+        finally:
+            conn.close()
+    except DamagedStoreError as e:
+        return BackupCheck(path, None, None, {}, (e.message,), ())
+
+
+def _look_through(conn: apsw.Connection, path: Path) -> BackupCheck:
+    kind = migrate.kind_of(conn, path)
+    if kind is None:
+        return BackupCheck(path, None, None, {}, ("it holds no table",), ())
+    broken = [str(row[0]) for row in conn.execute("PRAGMA integrity_check(20)")]
+    if broken != ["ok"]:
+        return BackupCheck(path, kind, None, {}, tuple(f"damaged: {text}" for text in broken), ())
+    notes = _notes(conn, kind)
+    manifest = read_manifest(conn)
+    if manifest is None:
+        notes.append("it carries no digest of its rows, so only its structure was checked")
+        return BackupCheck(path, kind, None, count_rows(conn), (), tuple(notes))
+    found = take_manifest(conn, manifest.made_at_ms)
+    problems = []
+    for table in sorted({*manifest.rows, *found.rows}):
+        was, now = manifest.rows.get(table, 0), found.rows.get(table, 0)
+        if was != now:
+            problems.append(f"{table}: {now:,} rows, {was:,} when it was made")
+    if not problems and found.digest != manifest.digest:
+        problems.append("the content of its rows is no longer what was copied")
+    return BackupCheck(path, kind, manifest.made_at_ms, found.rows, tuple(problems), tuple(notes))
+
+
+def _notes(conn: apsw.Connection, kind: StoreKind) -> list[str]:
+    notes = []
+    dangling = len(conn.execute("PRAGMA foreign_key_check").fetchall())
+    if dangling:
+        notes.append(f"{dangling:,} rows refer to rows that are not there, as they did in the store")
+    drift = find_drift(conn, compares_type=kind is StoreKind.OWN)
+    if not drift.is_clean:
+        notes.append(f"its search index is out of step with the memories ({drift.summary}); doctor can rebuild it")
+    return notes

@@ -1,0 +1,119 @@
+"""`tierdeck config`: every setting, its value in force, and where the value comes from."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from tierdeck.config import Origin
+from tierdeck.config_file import LoadedSettings, default_path, default_text, write_default
+from tierdeck.config_keys import KEYS, values_of
+from tierdeck.config_rules import Value
+from tierdeck.errors import StoreError
+from tierdeck.secret_scan import mask_secrets
+from tierdeck.store import get_setting, open_store
+from tierdeck_tui.cli.output import put, put_json, put_lines, talk
+from tierdeck_tui.cli.run import Run
+from tierdeck_tui.cli.verb import Verb
+from tierdeck_tui.view.line import Line, Piece, line
+
+_STORE_KEYS = {
+    "embedding.provider": "embedding_provider",
+    "embedding.model": "embedding_model",
+    "embedding.dimensions": "embedding_dimensions",
+}
+
+
+@click.command("config", cls=Verb)
+@click.option("--path", "shows_path", is_flag=True, help="Print where the settings file is looked for.")
+@click.option(
+    "--init", "writes_file", is_flag=True, help="Write a file that explains every setting; never over one."
+)
+@click.option("--default", "shows_default", is_flag=True, help="Print that file instead of writing it.")
+@click.pass_obj
+def config_verb(run: Run, /, shows_path: bool, writes_file: bool, shows_default: bool) -> None:
+    """Show every setting, its value in force and where it comes from.
+
+    Nearer wins: flag, environment variable, the store's own model and dimensions, settings file, default.
+    A key is never read from the file nor shown: the file names the variable that holds it.
+    """
+    path = Path(run.config).expanduser() if run.config else default_path()
+    if writes_file:
+        write_default(path)
+        talk(f"wrote {path}; every line in it is a comment until you change it")
+    if writes_file or shows_path:
+        put_json({"path": path, "exists": path.exists()}) if run.is_json else put(str(path))
+        return
+    if shows_default:
+        put_json({"text": default_text()}) if run.is_json else put(default_text().rstrip("\n"))
+        return
+    loaded = _with_store(run)
+    if run.is_json:
+        put_json(_document(loaded))
+        return
+    put_lines(_lines(loaded))
+
+
+def _with_store(run: Run) -> LoadedSettings:
+    """The settings with what the store itself says of its model; a store that can't be opened says nothing."""
+    loaded = run.loaded
+    if loaded.settings.embedding.provider != "auto" or not run.store_path.exists():
+        return loaded
+    try:
+        with open_store(run.store_path, read_only=True) as store:
+            own = {name: get_setting(store, key) for name, key in _STORE_KEYS.items()}
+    except StoreError as e:
+        talk(f"the store's own settings are not shown: {e.message}")
+        return loaded
+    for name, text in own.items():
+        if text is not None:
+            value = int(text) if name.endswith("dimensions") and text.isdigit() else text
+            loaded = loaded.with_value(name, value, Origin("store", str(run.store_path)))
+    return loaded
+
+
+def _document(loaded: LoadedSettings) -> dict[str, object]:
+    values = values_of(loaded.settings)
+    return {
+        "path": loaded.path,
+        "exists": loaded.has_file,
+        "settings": {
+            key.name: {"value": _masked(values[key.name]), "origin": loaded.origins[key.name], "variable": key.env}
+            for key in KEYS
+        },
+    }
+
+
+def _lines(loaded: LoadedSettings) -> list[Line]:
+    values = {name: _shown(_masked(value)) for name, value in values_of(loaded.settings).items()}
+    names = max(len(name) for name in values)
+    widest = max(len(text) for text in values.values() if len(text) <= 40)
+    state = "" if loaded.has_file else " (not there: defaults)"
+    lines = [line("settings file ", Piece(f"{loaded.path}{state}", "strong"))]
+    for name, text in values.items():
+        origin = loaded.origins[name]
+        shown = Piece(str(origin), "muted" if origin.kind == "default" else "good")
+        lines.append(line(f"{name.ljust(names)}  {text.ljust(widest)}  ", shown))
+    return lines
+
+
+def _shown(value: object) -> str:
+    if value is None or value == {}:
+        return "–"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, dict):
+        return ", ".join(f"{name}={each}" for name, each in value.items())
+    return str(value)
+
+
+def _masked(value: Value) -> object:
+    """The value without what looks like a key, should somebody have written one into a text."""
+    if isinstance(value, str):
+        return mask_secrets(value)
+    if isinstance(value, bool | int | float) or value is None:
+        return value
+    return {
+        mask_secrets(name): mask_secrets(each) if isinstance(each, str) else each for name, each in value.items()
+    }

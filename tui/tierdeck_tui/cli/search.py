@@ -1,0 +1,145 @@
+"""`tierdeck search`: the same search as the console's, as rows, ids or JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import click
+
+from tierdeck.config import checked_alpha
+from tierdeck.search.hit import Hit, SearchAnswer
+from tierdeck.search.hybrid import search
+from tierdeck.times import now_ms
+from tierdeck_tui.cli.filter_options import filter_of, filter_options
+from tierdeck_tui.cli.masked import masked_form
+from tierdeck_tui.cli.meaning import meaning_of
+from tierdeck_tui.cli.output import put, put_json, put_lines, talk
+from tierdeck_tui.cli.run import Run
+from tierdeck_tui.cli.terminal import width_cells
+from tierdeck_tui.cli.verb import Verb
+from tierdeck_tui.view.format import counted
+from tierdeck_tui.view.line import Line, line
+from tierdeck_tui.view.memory_row import RowLook, hit_lines, node_lines
+from tierdeck_tui.view.why import why_lines
+
+_INDENT = "    "
+
+
+class SearchVerb(Verb):
+    """Lets what looks like a short option be a word (`rm -rf`, `deploy -staging`), but no unknown long one."""
+
+    ignore_unknown_options = True
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parse; a long option that is none is refused, so that a typing error never becomes a word."""
+        before = args[: args.index("--")] if "--" in args else list(args)
+        rest = super().parse_args(ctx, args)
+        for word in ctx.params["words"]:
+            if word.startswith("--") and word in before:
+                raise click.NoSuchOption(word.split("=")[0], ctx=ctx)
+        return rest
+
+
+@click.command("search", cls=SearchVerb)
+@click.argument("words", nargs=-1, metavar="[WORDS]...")
+@click.option("--alpha", type=float, metavar="N", help="Weight of meaning: 0 is words only, 1 meaning only.")
+@click.option("--limit", type=int, metavar="N", help="How many hits.")
+@click.option("--explain", is_flag=True, help="Say of each hit why it stands there.")
+@click.option("--raw", is_flag=True, help="The words are an FTS5 expression as it is.")
+@filter_options
+@click.option("--ids", "is_ids", is_flag=True, help="Full ids only, one a line.")
+@click.option("--reveal", is_flag=True, help="Show what looks like a secret.")
+@click.pass_obj
+def search_verb(
+    run: Run,
+    /,
+    words: tuple[str, ...],
+    alpha: float | None,
+    limit: int | None,
+    explain: bool,
+    raw: bool,
+    is_ids: bool,
+    reveal: bool,
+    **filters: Any,
+) -> None:
+    """Find memories by word and by meaning; without WORDS the newest ones.
+
+    Filters may also stand among the words: tier:longterm type:fact conf>0.6 session:s-41 since:7d tag:db. A -word
+    is left out of the results; put -- before words that begin with two dashes.
+    """
+    run.use_flag("search.alpha", None if alpha is None else checked_alpha(alpha), "--alpha")
+    run.use_flag("search.limit", limit, "--limit")
+    chosen = filter_of(filters, now_ms())
+    settings = run.settings
+    weight = settings.search.alpha
+    with run.open() as store, meaning_of(store, settings.embedding, weight if words else 0) as meaning:
+        answer = search(
+            store,
+            " ".join(words),
+            alpha=weight,
+            limit_rows=settings.search.limit_rows,
+            filter=chosen,
+            embedder=meaning.embedder,
+            index=meaning.index,
+            raw=raw,
+            meaning_off_reason=meaning.off_reason,
+        )
+    if run.is_json:
+        put_json(_document(answer, reveal=reveal))
+    elif is_ids:
+        put("\n".join(hit.row.id for hit in answer.hits)) if answer.hits else None
+    else:
+        put_lines(_lines(answer, explain=explain, reveal=reveal))
+    _say(answer)
+
+
+def _lines(answer: SearchAnswer, *, explain: bool, reveal: bool) -> Iterator[Line]:
+    look = RowLook(width_cells(), now_ms(), alpha=answer.alpha, reveal=reveal)
+    for hit in answer.hits:
+        yield from node_lines(hit.row, look) if answer.is_browse else hit_lines(hit, look)
+        if explain and not answer.is_browse:
+            for sentence in why_lines(hit, answer):
+                yield line(f"{_INDENT}{sentence}")
+
+
+def _say(answer: SearchAnswer) -> None:
+    """What an operator has to know to trust the hits; on stderr, so that a pipe gets only hits."""
+    if answer.degraded and not answer.is_browse:
+        talk(f"keyword only: {answer.degraded}")
+    for note in answer.notes:
+        talk(note)
+    for hidden in answer.hidden:
+        talk(f"{hidden.filter_text} hides {counted(hidden.rows, 'memory', 'memories')} more")
+    if not answer.hits:
+        talk("nothing found" if answer.store_rows else "the store is empty; `tierdeck add` adds a memory")
+
+
+def _document(answer: SearchAnswer, *, reveal: bool) -> object:
+    document = {
+        "query": answer.query,
+        "alpha": answer.alpha,
+        "asked_alpha": answer.asked_alpha,
+        "limit_rows": answer.limit_rows,
+        "degraded": answer.degraded,
+        "model": answer.model,
+        "is_browse": answer.is_browse,
+        "notes": answer.notes,
+        "hidden": answer.hidden,
+        "store_rows": answer.store_rows,
+        "elapsed_ms": answer.elapsed_ms,
+        "hits": [_hit(hit, answer) for hit in answer.hits],
+    }
+    return masked_form(document, reveal=reveal)
+
+
+def _hit(hit: Hit, answer: SearchAnswer) -> dict[str, object]:
+    return {
+        "id": hit.row.id,
+        "score": None if answer.is_browse else hit.score,
+        "keyword": hit.keyword,
+        "semantic": hit.semantic,
+        "flags": hit.flags,
+        "matches": hit.matches,
+        "row": hit.row,
+    }

@@ -36,6 +36,7 @@ from tierdeck.errors import (
 
 BUSY_TIMEOUT_MS = 5_000
 WAL_LIMIT_BYTES = 64_000_000
+INDEX_PAGE_BYTES = 65_536
 SQLITE_MAGIC = b"SQLite format 3\x00"
 _URI_FLAGS = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE | apsw.SQLITE_OPEN_URI
 # Where WAL's shared memory does not reach all users of the file.
@@ -119,6 +120,37 @@ def open_reader(path: Path) -> apsw.Connection:
         conn = apsw.Connection(_uri(path, "mode=ro"), flags=_URI_FLAGS)
         _set_common(conn)
         conn.pragma("query_only", True)
+        return conn
+
+
+def open_index(path: Path, *, is_writing: bool) -> apsw.Connection:
+    """A connection to the index file, sqlite-vec loaded; a writer also makes an empty file ready (64 KiB pages).
+
+    A vec0 chunk is one blob of megabytes: 64 KiB pages make inserts several times and look-ups 5 to 30 times
+    faster than the default, and without mmap the search over them is 10 times slower. The size takes only on an
+    empty file, before WAL and before any write.
+
+    Raises:
+        ModelUnavailableError: sqlite-vec can't be loaded.
+        NotAStoreError, DamagedStoreError, StoreBusyError, StoreNotFoundError: the file stays as it was.
+    """
+    with driver_errors(path, "open"):
+        conn = apsw.Connection(_uri(path, "mode=rwc" if is_writing else "mode=ro"), flags=_URI_FLAGS)
+        try:
+            _set_common(conn)
+            conn.pragma("cache_size", -65_536)
+            conn.pragma("mmap_size", 1 << 40)
+            if is_writing:
+                conn.transaction_mode = "IMMEDIATE"
+                conn.pragma("page_size", INDEX_PAGE_BYTES)
+                set_journal_mode(conn, path)
+                conn.pragma("synchronous", "NORMAL")
+            else:
+                conn.pragma("query_only", True)
+            load_vec(conn)
+        except BaseException:
+            conn.close()
+            raise
         return conn
 
 

@@ -108,15 +108,23 @@ class ProviderError(EmbeddingError):
     """The embedding provider refused or failed.
 
     `is_retryable` says whether the same request may work later (429, 5xx, connection); `retry_after_s` is what
-    the provider asked for, if it did.
+    the provider asked for, if it did. `stops_run` says that no other text would fare better now: the key, the
+    address or the model is wrong, or the provider can't be reached.
     """
 
     def __init__(
-        self, message: str, *, is_retryable: bool, retry_after_s: float | None = None, hint: str | None = None
+        self,
+        message: str,
+        *,
+        is_retryable: bool,
+        retry_after_s: float | None = None,
+        stops_run: bool = False,
+        hint: str | None = None,
     ) -> None:
         super().__init__(message, hint=hint)
         self.is_retryable = is_retryable
         self.retry_after_s = retry_after_s
+        self.stops_run = stops_run
 
 
 class ModelUnavailableError(EmbeddingError):

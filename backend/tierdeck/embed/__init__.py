@@ -1,0 +1,10 @@
+"""Vectors of memories: who makes them, the file that holds them, and the queue of texts still to embed.
+
+Importing this package stays light: numpy, openai and wordllama come in only with the modules that use them.
+"""
+
+from tierdeck.embed.embedder import Embedder
+from tierdeck.embed.index_path import index_path
+from tierdeck.embed.make import ModelChoice, chosen_model, make_embedder
+
+__all__ = ["Embedder", "ModelChoice", "chosen_model", "index_path", "make_embedder"]

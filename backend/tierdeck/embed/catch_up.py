@@ -1,0 +1,174 @@
+"""What the index must learn about the store: new, changed, vanished and turned-off memories, into the queue.
+
+A store of ours says what changed by its change sequence; of any other every text's hash is compared. Two WAL files
+never commit together, so nothing here trusts that the two files fit: a change sequence that no longer holds what
+was seen (a restored backup) means that everything is compared.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable
+
+import apsw
+
+from tierdeck.embed.index_file import get_setting, set_setting
+from tierdeck.embed.model_record import Model, all_models, load_table, save_table
+from tierdeck.embed.store_texts import (
+    TextPage,
+    TextState,
+    all_texts,
+    changed_texts,
+    has_changes,
+    is_same_history,
+    last_change,
+    off_ids,
+)
+from tierdeck.embed.work_queue import NO_TEXT, OFF
+from tierdeck.store import Store
+
+_STATE = (
+    "SELECT content_hash, status, error FROM embedding_state WHERE model = ? AND dimensions = ? AND node_id = ?"
+)
+
+
+def catch_up(conn: apsw.Connection, store: Store, model: Model, should_stop: Callable[[], bool]) -> bool:
+    """Bring the queue of one model up to the store; False when it was stopped on the way, which loses nothing."""
+    if has_changes(store):
+        seen_seq, seen_node = _seen(conn, model)
+        if seen_seq > 0 and is_same_history(store, seen_seq, seen_node):
+            pages: Iterable[TextPage] = changed_texts(store, seen_seq)
+            newest = None
+        else:
+            newest = last_change(store)
+            pages = all_texts(store)
+    else:
+        newest, pages = None, all_texts(store)
+    for page in pages:
+        if should_stop():
+            return False
+        with conn:
+            _apply(conn, model, page)
+            if page.id_range is None:
+                _set_seen(conn, model, page.seen_seq, page.seen_node)
+    with conn:
+        if newest is not None:
+            _set_seen(conn, model, *newest)
+        _apply_off(conn, model, off_ids(store))
+    return True
+
+
+def remove_nodes(conn: apsw.Connection, ids: Iterable[str]) -> None:
+    """Take memories out of the index with all their vectors, inside the caller's transaction."""
+    gone = list(ids)
+    remove_vectors(conn, gone)
+    conn.executemany("DELETE FROM embedding_state WHERE node_id = ?", [(node_id,) for node_id in gone])
+    conn.executemany("DELETE FROM node_key WHERE id = ?", [(node_id,) for node_id in gone])
+
+
+def next_seq(conn: apsw.Connection) -> int:
+    """The next number of the sequence of vector writes, inside the caller's transaction."""
+    last = get_setting(conn, "vector_seq")
+    seq = (last if isinstance(last, int) else 0) + 1
+    set_setting(conn, "vector_seq", seq)
+    return seq
+
+
+def _apply(conn: apsw.Connection, model: Model, page: TextPage) -> None:
+    remove_nodes(conn, page.gone_ids)
+    if page.id_range is not None:
+        remove_nodes(conn, _vanished(conn, page))
+    for text in page.texts:
+        _note(conn, model, text)
+    remove_vectors(conn, [text.node_id for text in page.texts if text.is_off])
+
+
+def _vanished(conn: apsw.Connection, page: TextPage) -> set[str]:
+    first, last = page.id_range or (None, None)
+    known = conn.execute(
+        "SELECT id FROM node_key WHERE (?1 IS NULL OR id > ?1) AND (?2 IS NULL OR id <= ?2)", (first, last)
+    )
+    return {str(row[0]) for row in known} - {text.node_id for text in page.texts}
+
+
+def _note(conn: apsw.Connection, model: Model, text: TextState) -> None:
+    """Put one memory into the queue, unless the index knows this text of it already."""
+    reason = OFF if text.is_off else NO_TEXT if text.is_blank else None
+    row = conn.execute(_STATE, (model.name, model.dimensions, text.node_id)).fetchone()
+    if row is not None and row[0] == text.content_hash:
+        was_held_back = row[1] == "skipped" and row[2] in (OFF, NO_TEXT)
+        if was_held_back == (reason is not None):
+            return
+    if row is None:
+        conn.execute("INSERT OR IGNORE INTO node_key (id) VALUES (?)", (text.node_id,))
+    conn.execute(
+        "INSERT INTO embedding_state (model, dimensions, node_id, content_hash, status, is_late, error)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?)"
+        " ON CONFLICT (model, dimensions, node_id) DO UPDATE SET content_hash = excluded.content_hash,"
+        " status = excluded.status, is_late = excluded.is_late, error = excluded.error, attempts = 0,"
+        " claimed_by = NULL, claimed_until = NULL",
+        (
+            model.name,
+            model.dimensions,
+            text.node_id,
+            text.content_hash,
+            "skipped" if reason else "pending",
+            text.is_archived,
+            reason,
+        ),
+    )
+
+
+def remove_vectors(conn: apsw.Connection, ids: Iterable[str]) -> None:
+    """Take memories' vectors out, of every model, and keep what else is known; inside the caller's transaction."""
+    gone = list(ids)
+    if not gone:
+        return
+    for model in all_models(conn):
+        table = load_table(conn, model)
+        for node_id in gone:
+            table.remove(node_id)
+        save_table(conn, model, table)
+
+
+def _apply_off(conn: apsw.Connection, model: Model, off: frozenset[str]) -> None:
+    """Follow the `compute_embedding` flag where it was turned without a change of the text."""
+    key = (model.name, model.dimensions)
+    turned_on = [
+        str(row[0])
+        for row in conn.execute(
+            "SELECT node_id FROM embedding_state WHERE model = ? AND dimensions = ? AND status = 'skipped'"
+            " AND error = ? AND node_id NOT IN (SELECT value FROM json_each(?))",
+            (*key, OFF, json.dumps(sorted(off))),
+        )
+    ]
+    turned_off = [
+        str(row[0])
+        for row in conn.execute(
+            "SELECT node_id FROM embedding_state WHERE model = ? AND dimensions = ? AND error IS NOT ?"
+            " AND node_id IN (SELECT value FROM json_each(?))",
+            (*key, OFF, json.dumps(sorted(off))),
+        )
+    ]
+    remove_vectors(conn, turned_off)
+    for status, reason, ids in (("pending", None, turned_on), ("skipped", OFF, turned_off)):
+        conn.executemany(
+            "UPDATE embedding_state SET status = ?, error = ?, attempts = 0, claimed_by = NULL,"
+            " claimed_until = NULL WHERE model = ? AND dimensions = ? AND node_id = ?",
+            [(status, reason, *key, node_id) for node_id in ids],
+        )
+
+
+def _seen(conn: apsw.Connection, model: Model) -> tuple[int, str | None]:
+    row = conn.execute(
+        "SELECT seen_seq, seen_node FROM index_model WHERE model = ? AND dimensions = ?",
+        (model.name, model.dimensions),
+    ).fetchone()
+    return (0, None) if row is None else (int(row[0]), row[1])
+
+
+def _set_seen(conn: apsw.Connection, model: Model, seq: int, node_id: str | None) -> None:
+    conn.execute(
+        "UPDATE index_model SET seen_seq = ?, seen_node = ? WHERE model = ? AND dimensions = ?",
+        (seq, node_id, model.name, model.dimensions),
+    )

@@ -1,0 +1,83 @@
+"""How much of a store has its vectors: of which model, what waits, what was refused, what is stale."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import closing
+from dataclasses import dataclass, field
+
+import apsw
+
+from tierdeck.config import EmbeddingSettings
+from tierdeck.embed.index_file import index_errors, open_for_reading
+from tierdeck.embed.index_path import index_path
+from tierdeck.embed.make import ModelChoice, chosen_model
+from tierdeck.embed.model_record import Model, current_model
+from tierdeck.embed.pending_texts import look_through
+from tierdeck.store import Store
+
+
+@dataclass(frozen=True, slots=True)
+class Coverage:
+    """A store's memories by how far they are with the model in force.
+
+    `embedded` have a vector of their text now; `stale` one of an older text; `pending` none yet; `failed` were
+    refused for good; `off` are left out on purpose (the flag, or a secret). They add up to `total`. `by_model`
+    counts all vectors there are, by the model that made them; `index_model` is the one that search uses.
+    """
+
+    total: int
+    embedded: int = 0
+    pending: int = 0
+    failed: int = 0
+    stale: int = 0
+    off: int = 0
+    current_model: str | None = None
+    index_model: str | None = None
+    by_model: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def foreign_model_note(self) -> str | None:
+        """A sentence for the operator when vectors were made by another model than the one in force; else None."""
+        others = {name: n for name, n in self.by_model.items() if name != self.current_model and n}
+        if not others or self.current_model is None:
+            return None
+        counts = ", ".join(f"{n:,} memories embedded by {name}" for name, n in others.items())
+        return f"{counts}; not compared with {self.current_model}: `tierdeck embed` makes them anew"
+
+
+def coverage(store: Store, settings: EmbeddingSettings) -> Coverage:
+    """How much of the store has its vectors, from the state of both files now; nothing is written or sent.
+
+    Raises:
+        IndexFileError: the index file can't be used.
+    """
+    choice = chosen_model(settings, store)
+    total = int(store.read(lambda c: c.execute("SELECT count(*) FROM nodes").get))
+    conn = open_for_reading(store)
+    if conn is None:
+        return Coverage(total, pending=total, current_model=choice.name or None)
+    with closing(conn), index_errors(index_path(store)):
+        return _coverage(conn, store, choice, total)
+
+
+def _coverage(conn: apsw.Connection, store: Store, choice: ModelChoice, total: int) -> Coverage:
+    model = Model(choice.name, choice.dimensions)
+    seen = look_through(conn, store, model)
+    searched = current_model(conn)
+    return Coverage(
+        total=total,
+        embedded=seen.embedded,
+        pending=max(0, total - seen.embedded - seen.failed - seen.stale - seen.off),
+        failed=seen.failed,
+        stale=seen.stale,
+        off=seen.off,
+        current_model=choice.name or None,
+        index_model=None if searched is None else searched.name,
+        by_model={
+            str(name): int(count)
+            for name, count in conn.execute(
+                "SELECT model, count(*) FROM embedding_state WHERE seq IS NOT NULL GROUP BY model ORDER BY model"
+            )
+        },
+    )

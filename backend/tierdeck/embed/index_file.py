@@ -1,0 +1,185 @@
+"""The index file: what can be made again from the store. Made, opened, checked, thrown away.
+
+Apart from the store, so that the store stays as small as it was, its own program never meets a table whose module
+it lacks, and the index gets the page size it needs. The two files never commit together: each vector carries the
+hash of the text it was made from, and a vector whose hash does not fit its text counts as none.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import apsw
+
+from tierdeck import db
+from tierdeck.embed.index_path import index_path
+from tierdeck.errors import DamagedStoreError, IndexFileError, NotAStoreError, StoreNotFoundError
+from tierdeck.store import Store
+
+INDEX_VERSION = 1
+VECTORS = "node_embeddings"
+NEXT_VECTORS = "node_embeddings_next"
+_REBUILD_HINT = "`tierdeck embed --rebuild` makes it anew; search by word works without it"
+_DIMENSIONS = re.compile(r"embedding FLOAT\[(\d+)\]", re.IGNORECASE)
+
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS index_setting (key TEXT PRIMARY KEY, value) WITHOUT ROWID;
+-- A number of our own for each memory: the rowids of another program's `nodes` are not stable.
+CREATE TABLE IF NOT EXISTS node_key (n INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE);
+-- How far each memory is with each model. A row that is `done` says which text its vector was made from; `seq`
+-- grows with every vector written, so that what is held in memory can follow.
+CREATE TABLE IF NOT EXISTS embedding_state (
+    model TEXT NOT NULL,
+    dimensions INTEGER NOT NULL,
+    node_id TEXT NOT NULL,
+    content_hash TEXT NOT NULL,
+    status TEXT NOT NULL CHECK (status IN ('pending', 'done', 'failed', 'skipped')),
+    is_late INTEGER NOT NULL DEFAULT 0,
+    attempts INTEGER NOT NULL DEFAULT 0,
+    error TEXT,
+    embedded_at INTEGER,
+    seq INTEGER,
+    claimed_by TEXT,
+    claimed_until INTEGER,
+    PRIMARY KEY (model, dimensions, node_id)
+) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS embedding_state_work ON embedding_state (model, dimensions, status, is_late, attempts);
+CREATE INDEX IF NOT EXISTS embedding_state_text ON embedding_state (content_hash);
+-- One row a model: how far the store was looked through, and what the mean vector is made of.
+CREATE TABLE IF NOT EXISTS index_model (
+    model TEXT NOT NULL,
+    dimensions INTEGER NOT NULL,
+    seen_seq INTEGER NOT NULL DEFAULT 0,
+    seen_node TEXT,
+    vectors INTEGER NOT NULL DEFAULT 0,
+    vector_sum BLOB,
+    probe_mean BLOB,
+    mean BLOB,
+    mean_vectors INTEGER NOT NULL DEFAULT 0,
+    PRIMARY KEY (model, dimensions)
+) WITHOUT ROWID;
+"""
+
+
+def open_for_writing(store: Store) -> apsw.Connection:
+    """The store's index file, open for writing; made when it is not there (0600, its folder 0700).
+
+    Raises:
+        IndexFileError: a file is there that is no index of ours, is damaged, or is of another version.
+        ModelUnavailableError: sqlite-vec can't be loaded.
+    """
+    path = index_path(store)
+    _make_file(path, store)
+    with index_errors(path):
+        conn = db.open_index(path, is_writing=True)
+        try:
+            _check_page_size(path)
+            _has_version(conn, path)
+            with conn:
+                conn.execute(_SCHEMA)
+                set_setting(conn, "index_version", INDEX_VERSION)
+                set_setting(conn, "source_path", str(store.path.resolve()))
+        except BaseException:
+            conn.close()
+            raise
+    return conn
+
+
+def open_for_reading(store: Store) -> apsw.Connection | None:
+    """The store's index file, open for reading; None when there is none yet. Raises as `open_for_writing`."""
+    path = index_path(store)
+    if not path.exists() or path.stat().st_size == 0:
+        return None
+    with index_errors(path):
+        conn = db.open_index(path, is_writing=False)
+        try:
+            if _has_version(conn, path):
+                return conn
+        except BaseException:
+            conn.close()
+            raise
+        conn.close()  # another process is making it just now
+    return None
+
+
+@contextlib.contextmanager
+def index_errors(path: Path) -> Iterator[None]:
+    """Turn what goes wrong inside with the file into an `IndexFileError`."""
+    try:
+        with db.driver_errors(path, "use index"):
+            yield
+    except (DamagedStoreError, NotAStoreError, StoreNotFoundError) as e:
+        raise IndexFileError(e.message, hint=_REBUILD_HINT) from e
+
+
+def rebuild_index(store: Store) -> None:
+    """Remove the store's index file; the next run makes it anew. Everything in it can be made again."""
+    path = index_path(store)
+    for suffix in ("", "-wal", "-shm", "-journal"):
+        path.with_name(path.name + suffix).unlink(missing_ok=True)
+
+
+def dimensions_of(conn: apsw.Connection, table: str) -> int | None:
+    """The vectors' length in a vec0 table as it really is; None when the table is not there.
+
+    `CREATE ... IF NOT EXISTS` keeps an old table's length without a word, so it is read from the schema.
+    """
+    row = conn.execute("SELECT sql FROM sqlite_master WHERE name = ?", (table,)).fetchone()
+    found = _DIMENSIONS.search(str(row[0])) if row else None
+    return int(found.group(1)) if found else None
+
+
+def create_vectors(conn: apsw.Connection, table: str, dimensions: int) -> None:
+    """Make a vec0 table for vectors of that length. Spec: SPEC-09.03"""
+    conn.execute(
+        f"CREATE VIRTUAL TABLE IF NOT EXISTS {table} "
+        f"USING vec0(node_id TEXT PRIMARY KEY, embedding FLOAT[{int(dimensions)}])"
+    )
+
+
+def get_setting(conn: apsw.Connection, key: str) -> object:
+    """The value the index file holds under the key; None when there is none."""
+    row = conn.execute("SELECT value FROM index_setting WHERE key = ?", (key,)).fetchone()
+    return row[0] if row else None
+
+
+def set_setting(conn: apsw.Connection, key: str, value: str | int | None) -> None:
+    """Set a value in the index file; inside the caller's transaction."""
+    conn.execute("INSERT OR REPLACE INTO index_setting (key, value) VALUES (?, ?)", (key, value))
+
+
+def _has_version(conn: apsw.Connection, path: Path) -> bool:
+    """Whether the file is an index of this version; False for one without any table, an error for any other."""
+    tables = {str(row[0]) for row in conn.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+    if not tables:
+        return False
+    if "index_setting" not in tables:
+        raise IndexFileError(f"use index {path}: it is not an index of ours", hint="move it away")
+    version = get_setting(conn, "index_version")
+    if version != INDEX_VERSION:
+        raise IndexFileError(
+            f"use index {path}: its version is {version}, this program's {INDEX_VERSION}", hint=_REBUILD_HINT
+        )
+    return True
+
+
+def _make_file(path: Path, store: Store) -> None:
+    if path.exists():
+        return
+    if path.parent != store.path.parent:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    with contextlib.suppress(FileExistsError):  # another process may make it now
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_NOFOLLOW, 0o600))
+
+
+def _check_page_size(path: Path) -> None:
+    """Bytes 16 and 17 of the file's head hold the page size; 00 01 stands for 65,536."""
+    with path.open("rb") as file:
+        head = file.read(18)
+    if len(head) == 18 and head[16:18] != b"\x00\x01":
+        size = int.from_bytes(head[16:18], "big")
+        raise IndexFileError(f"use index {path}: its pages have {size} bytes, not 65536", hint=_REBUILD_HINT)

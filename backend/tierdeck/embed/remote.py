@@ -1,0 +1,144 @@
+"""A model behind the embeddings API, OpenAI's or any server's that speaks it, through the openai package."""
+
+from __future__ import annotations
+
+import email.utils
+import time
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import openai
+from numpy.typing import NDArray
+
+from tierdeck.errors import ProviderError, VectorRefusedError
+from tierdeck.secret_scan import mask_secrets
+
+_RETRYABLE = frozenset({408, 409, 425, 429})
+_SETUP_FAULTS = {
+    401: "the key is refused; check it",
+    403: "the key may not do this; check its rights",
+    404: "there is no such model or address; check model and base_url",
+}
+# Models that make shorter vectors on demand, and their full length. Other servers refuse the parameter.
+_NATIVE_DIMENSIONS = {"text-embedding-3-small": 1536, "text-embedding-3-large": 3072}
+_MESSAGE_CHARS = 300
+
+
+class RemoteEmbedder:
+    """A remote model. Texts leave this machine. Spec: SPEC-09.01, SPEC-09.02, SPEC-09.07"""
+
+    is_remote = True
+
+    def __init__(self, name: str, dimensions: int, *, api_key: str, base_url: str, timeout_s: float) -> None:
+        """Make the client; nothing is sent yet.
+
+        Args:
+            name: the model, as the server calls it.
+            dimensions: the length its vectors must have.
+            base_url: the API's address, up to `/v1`.
+            timeout_s: the longest wait for one answer, in seconds.
+        """
+        self.name = name
+        self.dimensions = dimensions
+        self._key = api_key
+        # It would retry by itself; the indexer counts attempts and waits, so that it can be stopped.
+        self._client = openai.OpenAI(api_key=api_key, base_url=base_url, timeout=timeout_s, max_retries=0)
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """The texts' vectors, float32 (len(texts), dimensions), in order; as the model gave them, unchecked.
+
+        Raises:
+            ProviderError: the provider refused or failed, or gave an answer that can't be matched to the texts.
+            VectorRefusedError: some vectors have another length than the others.
+        """
+        if not texts:
+            return np.zeros((0, self.dimensions), np.float32)
+        try:
+            answer = self._client.embeddings.create(
+                model=self.name,
+                input=list(texts),
+                dimensions=self._asked_dimensions(),
+            )
+            rows = [(item.index, np.asarray(item.embedding, np.float32)) for item in answer.data]
+        except openai.APIStatusError as e:
+            raise self._status_error(e) from e
+        except openai.APIConnectionError as e:
+            raise self._error(f"it can't be reached ({e.message})", is_retryable=True) from e
+        except (openai.OpenAIError, ValueError, TypeError, AttributeError) as e:
+            # The package hands through what a broken answer does to it: no data, no JSON, no numbers.
+            raise self._error(f"its answer can't be read ({e})", is_retryable=True) from e
+        return self._in_order(rows, len(texts))
+
+    def close(self) -> None:
+        """Close the connections to the server."""
+        self._client.close()
+
+    def _asked_dimensions(self) -> int | openai.Omit:
+        native = _NATIVE_DIMENSIONS.get(self.name)
+        return openai.omit if native is None or native == self.dimensions else self.dimensions
+
+    def _in_order(self, rows: list[tuple[int, NDArray[np.float32]]], texts: int) -> NDArray[np.float32]:
+        places = sorted(place for place, _ in rows) if all(isinstance(p, int) for p, _ in rows) else []
+        if places != list(range(texts)):
+            raise self._error(
+                f"its answer has {len(rows)} vectors for the places {places[:20]}, {texts} texts were sent",
+                is_retryable=True,
+            )
+        lengths = {vector.size for _, vector in rows}
+        if lengths == {self.dimensions}:
+            return np.stack([vector for _, vector in sorted(rows, key=lambda row: row[0])])
+        if len(lengths) == 1 and texts > 1:
+            got = lengths.pop()
+            raise ProviderError(
+                f"embed with {self.name}: its vectors have {got} numbers, {self.dimensions} are configured",
+                is_retryable=False,
+                stops_run=True,
+                hint=f"set dimensions = {got}, or choose another model",
+            )
+        raise VectorRefusedError(
+            f"embed with {self.name}: vectors of {sorted(lengths)} numbers came, {self.dimensions} are configured"
+        )
+
+    def _status_error(self, e: openai.APIStatusError) -> ProviderError:
+        said = f"{e.status_code} {e.message}"
+        if e.code == "insufficient_quota":
+            return self._error(said, stops_run=True, hint="the account has no credit left")
+        if e.status_code in _SETUP_FAULTS:
+            return self._error(said, stops_run=True, hint=_SETUP_FAULTS[e.status_code])
+        if e.status_code in _RETRYABLE or e.status_code >= 500:
+            return self._error(
+                said, is_retryable=True, retry_after_s=retry_after_s(e.response.headers, time.time())
+            )
+        return self._error(said)
+
+    def _error(
+        self,
+        said: str,
+        *,
+        is_retryable: bool = False,
+        retry_after_s: float | None = None,
+        stops_run: bool = False,
+        hint: str | None = None,
+    ) -> ProviderError:
+        """The error, with no key in its message: some servers repeat the one they were sent."""
+        clean = mask_secrets(said.replace(self._key, "[hidden: the key]"))[:_MESSAGE_CHARS]
+        return ProviderError(
+            f"embed with {self.name}: {clean}",
+            is_retryable=is_retryable,
+            retry_after_s=retry_after_s,
+            stops_run=stops_run,
+            hint=hint,
+        )
+
+
+def retry_after_s(headers: Mapping[str, str], now_s: float) -> float | None:
+    """The wait the provider asks for, in seconds: `Retry-After-Ms`, or `Retry-After` as a number or a date."""
+    for name, unit in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
+        text = headers.get(name, "").strip()
+        if text.replace(".", "", 1).isdigit() and text.isascii():
+            return float(text) * unit
+    try:
+        when = email.utils.parsedate_to_datetime(headers.get("retry-after", ""))
+    except (TypeError, ValueError):
+        return None
+    return max(0.0, when.timestamp() - now_s)

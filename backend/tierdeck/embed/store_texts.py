@@ -1,0 +1,177 @@
+"""The store's texts as the index sees them: which changed, page by page, in short reads.
+
+A text is read as bytes and decoded as the rest of the program does, so that its hash is the same everywhere.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import apsw
+
+from tierdeck.migrate import StoreKind
+from tierdeck.model import Tier, content_hash
+from tierdeck.store import Store
+from tierdeck.store.rows import as_bytes, text_of
+
+_PAGE_ROWS = 512
+_PAGE_BYTES = 4_000_000
+_TEXT = f"{as_bytes('n.content')}, n.tier = '{Tier.ARCHIVE}'"
+_IS_OFF = "EXISTS (SELECT 1 FROM td_no_embedding o WHERE o.node_id = n.id)"
+
+
+@dataclass(frozen=True, slots=True)
+class TextState:
+    """One memory's text now: its hash, its bytes, whether it is archived, and whether it may be embedded."""
+
+    node_id: str
+    content_hash: str
+    text_bytes: int
+    is_archived: bool
+    is_off: bool
+    is_blank: bool
+
+
+@dataclass(frozen=True, slots=True)
+class TextPage:
+    """Texts of one short read. `gone_ids` were deleted.
+
+    Of a look through everything, `id_range` says which ids the page speaks for: greater than the first (None: from
+    the start), up to the second (None: to the end); a memory in it that the page lacks is gone.
+    """
+
+    texts: tuple[TextState, ...]
+    gone_ids: tuple[str, ...] = ()
+    seen_seq: int = 0
+    seen_node: str | None = None
+    id_range: tuple[str | None, str | None] | None = None
+
+
+def has_changes(store: Store) -> bool:
+    """Whether the store keeps a sequence of its changes; only those made by us do."""
+    return store.kind is StoreKind.OWN and store.has_table("td_change")
+
+
+def last_change(store: Store) -> tuple[int, str | None]:
+    """The newest change's number and memory; (0, None) in a store without any."""
+    row = store.read(lambda c: c.execute("SELECT seq, node_id FROM td_change ORDER BY seq DESC LIMIT 1").fetchone())
+    return (0, None) if row is None else (int(row[0]), str(row[1]))
+
+
+def is_same_history(store: Store, seq: int, node_id: str | None) -> bool:
+    """Whether the change we saw last is still part of the store's sequence; not so after a restored backup."""
+    row = store.read(
+        lambda c: c.execute(
+            "SELECT max(seq) FROM td_change WHERE node_id IS ? AND seq >= ?", (node_id, seq)
+        ).fetchone()
+    )
+    return row is not None and row[0] is not None
+
+
+def changed_texts(store: Store, after_seq: int) -> Iterator[TextPage]:
+    """The texts that changed after a number of the change sequence, in its order."""
+    seq = after_seq
+    while True:
+        page = _read_changes_page(store, seq)
+        if page is None:
+            return
+        seq = page.seen_seq
+        yield page
+
+
+def all_texts(store: Store) -> Iterator[TextPage]:
+    """Every text, in the order of ids; the last page speaks for the rest of all ids."""
+    has_off = store.has_table("td_no_embedding")
+    after: bytes | None = None
+    first: str | None = None
+    while True:
+        texts, after = _read_ids_page(store, after, has_off=has_off)
+        end = texts[-1].node_id if after is not None and texts else None
+        if after is None or end is not None:
+            yield TextPage(texts, id_range=(first, end))
+            first = end
+        if after is None:
+            return
+
+
+def off_ids(store: Store) -> frozenset[str]:
+    """The memories whose embedding is turned off. Spec: SPEC-09.06"""
+    if not store.has_table("td_no_embedding"):
+        return frozenset()
+    rows = store.read(lambda conn: conn.execute("SELECT node_id FROM td_no_embedding").fetchall())
+    return frozenset(str(row[0]) for row in rows)
+
+
+def read_texts(store: Store, ids: Sequence[str]) -> dict[str, str]:
+    """The texts of those memories that exist."""
+    rows = store.read(
+        lambda conn: conn.execute(
+            f"SELECT n.id, {as_bytes('n.content')} FROM nodes n WHERE n.id IN (SELECT value FROM json_each(?))",
+            (json.dumps(list(ids)),),
+        ).fetchall()
+    )
+    return {str(node_id): text_of(content) for node_id, content in rows}
+
+
+def _read_changes_page(store: Store, after_seq: int) -> TextPage | None:
+    return store.read(lambda conn: _changes_page(conn, after_seq))
+
+
+def _changes_page(conn: apsw.Connection, after_seq: int) -> TextPage | None:
+    texts, gone = [], []
+    seq, node_id, total = after_seq, None, 0
+    rows = conn.execute(
+        f"SELECT c.seq, c.node_id, n.id IS NULL, {_IS_OFF}, {_TEXT} FROM td_change c"
+        " LEFT JOIN nodes n ON n.id = c.node_id WHERE c.seq > ? ORDER BY c.seq LIMIT ?",
+        (after_seq, _PAGE_ROWS),
+    )
+    for seq, node_id, is_gone, is_off, content, is_archived in rows:  # noqa: B007 - the last ones are the page's end
+        if is_gone:
+            gone.append(str(node_id))
+            continue
+        texts.append(_state(str(node_id), content, is_archived, is_off))
+        total += texts[-1].text_bytes
+        if total > _PAGE_BYTES:
+            break
+    if node_id is None:
+        return None
+    return TextPage(tuple(texts), tuple(gone), seen_seq=int(seq), seen_node=str(node_id))
+
+
+def _read_ids_page(
+    store: Store, after: bytes | None, *, has_off: bool
+) -> tuple[tuple[TextState, ...], bytes | None]:
+    return store.read(lambda conn: _ids_page(conn, after, has_off=has_off))
+
+
+def _ids_page(
+    conn: apsw.Connection, after: bytes | None, *, has_off: bool
+) -> tuple[tuple[TextState, ...], bytes | None]:
+    """The next texts by id, and the last id read, None when there are no more."""
+    texts: list[TextState] = []
+    total, rows_read, last = 0, 0, b""
+    rows = conn.execute(
+        f"SELECT CAST(n.id AS BLOB), {_IS_OFF if has_off else '0'}, {_TEXT} FROM nodes n"
+        " WHERE typeof(n.id) = 'text' AND (?1 IS NULL OR n.id > CAST(?1 AS TEXT)) ORDER BY n.id LIMIT ?2",
+        (after, _PAGE_ROWS),
+    )
+    for raw_id, is_off, content, is_archived in rows:
+        rows_read, last = rows_read + 1, bytes(raw_id)
+        try:
+            texts.append(_state(last.decode("utf-8"), content, is_archived, is_off))
+        except UnicodeDecodeError:
+            continue  # an id that no look-up can name; `doctor` lists it
+        total += texts[-1].text_bytes
+        if total > _PAGE_BYTES:
+            return tuple(texts), last
+    return tuple(texts), last if rows_read == _PAGE_ROWS else None
+
+
+def _state(
+    node_id: str, content: str | bytes | int | float | None, is_archived: object, is_off: object
+) -> TextState:
+    text = text_of(content)
+    size = len(content) if isinstance(content, bytes) else len(text.encode())
+    return TextState(node_id, content_hash(text), size, bool(is_archived), bool(is_off), not text.strip())

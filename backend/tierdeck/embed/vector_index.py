@@ -1,0 +1,204 @@
+"""The vectors read: the nearest to a query, and those of given memories."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Collection, Iterable
+from types import TracebackType
+
+import apsw
+import numpy as np
+from numpy.typing import NDArray
+
+from tierdeck.embed.index_file import VECTORS, dimensions_of, index_errors, open_for_reading
+from tierdeck.embed.index_path import index_path
+from tierdeck.embed.model_record import Model, current_model, read_mean
+from tierdeck.embed.unit_vectors import unit_vector
+from tierdeck.errors import IndexFileError, InvalidValueError
+from tierdeck.store import Store
+
+MAX_NEAREST = 4096  # vec0's limit of k
+
+_NEAREST = f"SELECT node_id FROM {VECTORS} WHERE embedding MATCH ? AND k = ?"
+_NEAREST_ALLOWED = f"{_NEAREST} AND node_id IN (SELECT value FROM json_each(?))"
+_VECTOR = f"SELECT embedding FROM {VECTORS} WHERE node_id = ?"
+_HASH = (
+    "SELECT content_hash FROM embedding_state"
+    " WHERE model = ? AND dimensions = ? AND node_id = ? AND status = 'done'"
+)
+
+
+def open_vector_index(store: Store) -> VectorIndex | None:
+    """Open the store's index file for search; None when no vectors were made yet.
+
+    Raises:
+        IndexFileError: the file is damaged, not ours, or of another version; the store is untouched.
+        ModelUnavailableError: sqlite-vec can't be loaded.
+    """
+    conn = open_for_reading(store)
+    if conn is None:
+        return None
+    index = VectorIndex(conn, store)
+    try:
+        if index.is_ready():
+            return index
+    except BaseException:
+        conn.close()
+        raise
+    conn.close()
+    return None
+
+
+class VectorIndex:
+    """The vectors of one store, of the one model that `model` and `dimensions` name. Safe to use from threads.
+
+    A vector counts only when its hash (see `hashes`) is that of the memory's text now; the caller compares. What an
+    indexer commits meanwhile is seen at the next call, a swapped model too.
+    """
+
+    def __init__(self, conn: apsw.Connection, store: Store) -> None:
+        self._conn = conn
+        self._path = index_path(store)
+        self._lock = threading.RLock()
+        self._seen = -1
+        self._model: Model | None = None
+        self._mean: NDArray[np.float64] = np.zeros(0)
+
+    def is_ready(self) -> bool:
+        """Whether there are vectors of a known model."""
+        with self._lock, index_errors(self._path):
+            self._follow()
+            return self._model is not None
+
+    @property
+    def model(self) -> str:
+        """The name of the model that made the vectors."""
+        return self._current().name
+
+    @property
+    def dimensions(self) -> int:
+        """The length of each vector."""
+        return self._current().dimensions
+
+    @property
+    def mean(self) -> NDArray[np.float64]:
+        """The mean vector that centred cosines are measured from, float64 (dimensions,)."""
+        self._current()
+        return self._mean
+
+    @property
+    def vectors_count(self) -> int:
+        """How many vectors there are, stale ones too."""
+        with self._lock, index_errors(self._path):
+            return int(self._conn.execute(f"SELECT count(*) FROM {VECTORS}_rowids").get)
+
+    @property
+    def version(self) -> int:
+        """A number that changes when another connection wrote to the index (5 µs)."""
+        with self._lock, index_errors(self._path):
+            return int(self._conn.pragma("data_version"))
+
+    def nearest(
+        self, query: NDArray[np.floating], k: int, allowed_ids: Collection[str] | None = None
+    ) -> list[tuple[str, float]]:
+        """The memories whose vectors are nearest to the query's.
+
+        Args:
+            query: one vector of this index's model, any length but zero.
+            k: how many at most; above `MAX_NEAREST` only that many come, see `nearest_note`.
+            allowed_ids: when given, only these are looked at (before the cut; it doubles the time).
+
+        Returns:
+            (id, cosine) best first, equal ones by id. The cosine is computed from the vectors themselves.
+
+        Raises:
+            InvalidValueError: k is negative.
+            VectorRefusedError: the query is of another length, zero, NaN or infinite.
+        """
+        if k < 0:
+            raise InvalidValueError(f"search by meaning: {k} rows can't be asked for", hint="give 0 or more")
+        unit = unit_vector(np.asarray(query), self.dimensions, of="query")
+        if k == 0 or (allowed_ids is not None and not allowed_ids):
+            return []
+        params: tuple[bytes, int] | tuple[bytes, int, str] = (unit.tobytes(), min(k, MAX_NEAREST))
+        sql = _NEAREST
+        if allowed_ids is not None:
+            sql, params = _NEAREST_ALLOWED, (*params, json.dumps(list(allowed_ids)))
+        with self._lock, index_errors(self._path):
+            ids = [str(row[0]) for row in self._conn.execute(sql, params)]
+            vectors = self._vectors(ids)
+        scored = [(node_id, float(vector @ unit)) for node_id, vector in vectors.items()]
+        return sorted(scored, key=lambda pair: (-pair[1], pair[0]))
+
+    def vectors(self, ids: Iterable[str]) -> dict[str, NDArray[np.float32]]:
+        """The vectors, at unit length, of those of the memories that have one (9 µs each)."""
+        self._current()
+        with self._lock, index_errors(self._path):
+            return self._vectors(ids)
+
+    def hashes(self, ids: Iterable[str]) -> dict[str, str]:
+        """The `content_hash` of the text that each vector was made from; ids without a valid one are left out."""
+        model = self._current()
+        found = {}
+        with self._lock, index_errors(self._path):
+            for node_id in ids:
+                row = self._conn.execute(_HASH, (model.name, model.dimensions, node_id)).fetchone()
+                if row is not None:
+                    found[node_id] = str(row[0])
+        return found
+
+    def interrupt(self) -> None:
+        """Make a search that runs in another thread end with an error soon."""
+        self._conn.interrupt()
+
+    def close(self) -> None:
+        """Close the file; closing twice is allowed."""
+        with self._lock:
+            self._conn.close()
+
+    def __enter__(self) -> VectorIndex:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _current(self) -> Model:
+        with self._lock, index_errors(self._path):
+            self._follow()
+            if self._model is None:
+                raise IndexFileError(f"use index {self._path}: its vectors are gone", hint="run `tierdeck embed`")
+            return self._model
+
+    def _follow(self) -> None:
+        """Read model and mean anew when another connection wrote."""
+        version = int(self._conn.pragma("data_version"))
+        if version == self._seen:
+            return
+        model = current_model(self._conn)
+        real = dimensions_of(self._conn, VECTORS)
+        if model is not None and real != model.dimensions:
+            raise IndexFileError(
+                f"use index {self._path}: its vectors have {real} dimensions, its settings say {model.dimensions}",
+                hint="`tierdeck embed --rebuild` makes it anew; search by word works without it",
+            )
+        self._model = model
+        self._mean = np.zeros(0) if model is None else read_mean(self._conn, model)
+        self._seen = version
+
+    def _vectors(self, ids: Iterable[str]) -> dict[str, NDArray[np.float32]]:
+        found = {}
+        for node_id in ids:
+            row = self._conn.execute(_VECTOR, (node_id,)).fetchone()
+            if row is not None:
+                found[node_id] = np.frombuffer(row[0], np.float32)
+        return found
+
+
+def nearest_note(k: int) -> str | None:
+    """What the operator has to know when more rows were asked for than search by meaning gives; else None."""
+    if k <= MAX_NEAREST:
+        return None
+    return f"search by meaning looks at the nearest {MAX_NEAREST:,} memories, not {k:,}"

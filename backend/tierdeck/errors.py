@@ -151,3 +151,9 @@ class TransferError(TierdeckError):
     """An import or export can't go on."""
 
     exit_code = 9
+
+
+class SearchStoppedError(TierdeckError):
+    """A search ended because its caller asked it to; there is no answer, and nothing was changed."""
+
+    exit_code = 130

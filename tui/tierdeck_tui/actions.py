@@ -98,6 +98,12 @@ ACTIONS: tuple[Action, ...] = (
     Action("interrupt", ("ctrl+c",), "quit", "Copy what is selected; twice: leave tierdeck", "Everywhere",
            in_palette=False, is_priority=True),
     Action("suspend", ("ctrl+z",), "suspend", "Go back to the shell; `fg` returns", "Everywhere"),
+    Action("press", ("enter", "space"), "press", "Press the button that has the focus", "Dialogs", screen="dialog",
+           in_palette=False),
+    Action("next_button", ("tab", "right", "down"), "next", "To the next button", "Dialogs", screen="dialog",
+           in_palette=False),
+    Action("previous_button", ("shift+tab", "left", "up"), "previous", "To the button before", "Dialogs",
+           screen="dialog", in_palette=False),
     Action("cancel", ("escape",), "cancel", "Close without doing anything", "Dialogs", screen="dialog",
            in_palette=False),
 )  # fmt: skip

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal
 
 from tierdeck.config import Settings
 from tierdeck.embed.embedder import Embedder
-from tierdeck.errors import EmbeddingError, IndexFileError
+from tierdeck.errors import TierdeckError
 from tierdeck.migrate import StoreKind
 from tierdeck.store import Store
 
@@ -25,16 +25,22 @@ Access = Literal["rw", "ro", "ro: not adopted"]
 
 @dataclass(frozen=True, slots=True)
 class MeaningState:
-    """Whether search by meaning works: the word that the header shows, why, and what to do about it."""
+    """Whether search by meaning works: a word, why, and what to do about it; `brief` is the why in a few words."""
 
     word: MeaningWord
     detail: str
     hint: str = ""
+    brief: str = ""
 
     @property
     def is_ready(self) -> bool:
         """Whether a query can be compared by meaning."""
         return self.word == "ready"
+
+    @property
+    def degraded(self) -> str:
+        """What the header says is missing; empty when nothing is."""
+        return f"{self.word}: {self.brief}" if self.word == "keyword only" else ""
 
 
 LOADING = MeaningState("loading…", "the embedding model is being loaded")
@@ -91,9 +97,9 @@ class Console:
 
         try:
             embedder = make_embedder(self.settings.embedding, self.store)
-        except EmbeddingError as e:
+        except TierdeckError as e:
             with self._lock:
-                self._meaning = MeaningState("keyword only", e.message, e.hint or "")
+                self._meaning = MeaningState("keyword only", e.message, e.hint or "", "no embedding model")
             return None
         with self._lock:
             self._embedder = embedder
@@ -124,6 +130,7 @@ class Console:
 
         try:
             return open_vector_index(self.store)
-        except IndexFileError as e:
-            self._meaning = MeaningState("keyword only", e.message, e.hint or "`tierdeck doctor` says more")
+        except TierdeckError as e:
+            hint = e.hint or "`tierdeck doctor` says more"
+            self._meaning = MeaningState("keyword only", e.message, hint, "the index can't be used")
             return None

@@ -20,4 +20,8 @@ class Mode:
     make: Callable[[Console], FrameScreen]
 
 
-MODES: tuple[Mode, ...] = (Mode("overview", "4", "Overview", OverviewScreen),)
+SEARCH = "search"
+OVERVIEW = "overview"
+
+MODES: tuple[Mode, ...] = (Mode(OVERVIEW, "4", "Overview", OverviewScreen),)
+FIRST_MODE = MODES[0].name

@@ -38,4 +38,14 @@ class FrameScreen(Screen[None]):
         return ()
 
     def reload(self) -> None:
-        """Read the store again; called on the operator's key and when another program wrote."""
+        """Read the store again, because the operator asked."""
+
+    def store_changed(self) -> None:
+        """Another program wrote to the store; by default the same as `reload`."""
+        self.reload()
+
+    def meaning_changed(self) -> None:
+        """The embedding model came up or turned out to be missing, or the index has been filled."""
+
+    def open_query(self, query_text: str) -> None:
+        """Look for this; only the Search screen does."""

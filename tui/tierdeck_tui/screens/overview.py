@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import TYPE_CHECKING, ClassVar, cast
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, cast
 
 from textual import on, work
 from textual.containers import VerticalScroll
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 class OverviewScreen(FrameScreen):
     """Cards that are read in a worker; the screen is painted before the store has answered."""
 
-    HORIZONTAL_BREAKPOINTS: ClassVar[list[tuple[int, str]] | None] = [(0, "-narrow"), (72, "-wide")]
+    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (72, "-wide")]  # noqa: RUF012 - Textual types it so
 
     def __init__(self, console: Console) -> None:
         super().__init__()
@@ -68,14 +68,13 @@ class OverviewScreen(FrameScreen):
         self.query_one("#store", Card).show(
             [CardLine("path", facts.path), CardLine("kind", facts.kind), CardLine("access", facts.access)]
         )
-        cast("TierdeckApp", self.app).counted(facts.memories)
 
     def _show_error(self, error: TierdeckError) -> None:
         for card in self.query(Card):
             card.show([CardLine(error.message, state="bad")])
 
 
-def _counts(key: str, names: list[str], found: dict[str, int], total: int) -> list[CardLine]:
+def _counts(key: str, names: list[str], found: Mapping[str, int], total: int) -> list[CardLine]:
     return [
         CardLine(
             name,

@@ -1,0 +1,88 @@
+"""What goes on beside the screens: the embedding model comes up, the index fills, other programs' writes are seen.
+
+All of it runs in worker threads, tells the app by message, and stops when `should_stop` says so: the indexer within
+one batch (some 10 ms with the local model), the watcher at once.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+
+from textual.message import Message
+
+from tierdeck.embed.embed_report import EmbedProgress
+from tierdeck.errors import StoreBusyError, TierdeckError
+from tierdeck.model import NodeFilter
+from tierdeck.store import count_nodes
+from tierdeck_tui.console import Console
+from tierdeck_tui.log_file import log
+from tierdeck_tui.messages import BackgroundFailed, IndexFilled, IndexMoved, MeaningChanged, StoreChanged
+
+WATCH_S = 1.0
+# The header follows the index no faster than a person reads.
+PROGRESS_S = 0.25
+# Small batches: each holds the interpreter for some milliseconds that the screen would wait for.
+BATCH_ROWS = 16
+EVERYTHING = NodeFilter(include_archived=True)
+
+Post = Callable[[Message], object]
+
+
+def bring_up_meaning(deck: Console, post: Post) -> None:
+    """Load the embedding model; run it in a worker."""
+    deck.load_meaning()
+    post(MeaningChanged(deck.meaning_state()))
+
+
+def fill_index(deck: Console, post: Post, stopped: threading.Event) -> None:
+    """Embed what has no vector yet, where the model is local; run it in a worker.
+
+    A remote model never runs by itself: memories leave this machine only when the operator asks.
+    """
+    embedder = deck.embedder()
+    if embedder is None or embedder.is_remote or stopped.is_set():
+        return
+    from tierdeck.embed.indexer import run_indexer  # numpy, which the model has brought in by now
+
+    told_at_s = 0.0
+
+    def tell(progress: EmbedProgress) -> None:
+        nonlocal told_at_s
+        now_s = time.monotonic()
+        if now_s - told_at_s >= PROGRESS_S:
+            told_at_s = now_s
+            post(IndexMoved(progress.done, progress.total))
+
+    try:
+        report = run_indexer(
+            deck.store,
+            embedder,
+            deck.settings.embedding,
+            on_progress=tell,
+            should_stop=stopped.is_set,
+            batch_rows=BATCH_ROWS,
+        )
+    except TierdeckError as e:
+        post(BackgroundFailed(e))
+    else:
+        if not stopped.is_set():
+            post(IndexFilled(report.embedded))
+
+
+def watch_store(deck: Console, post: Post, stopped: threading.Event) -> None:
+    """Count the memories, and again whenever another program wrote, until stopped; run it in a worker."""
+    seen: int | None = None
+    while not stopped.is_set():
+        try:
+            version = deck.store.data_version()
+            if version != seen:
+                post(StoreChanged(count_nodes(deck.store, EVERYTHING), is_first=seen is None))
+                seen = version
+        except StoreBusyError:
+            log.info("watch: the store is held by another program")
+        except TierdeckError as e:
+            post(BackgroundFailed(e))
+            return
+        stopped.wait(WATCH_S)

@@ -1,0 +1,47 @@
+"""What worker threads tell the app; they post these and never touch a widget."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from textual.message import Message
+
+from tierdeck.errors import TierdeckError
+from tierdeck_tui.console import MeaningState
+
+
+@dataclass
+class MeaningChanged(Message):
+    """The embedding model is loaded, or is known to be missing."""
+
+    state: MeaningState
+
+
+@dataclass
+class IndexMoved(Message):
+    """The index is being filled: `done` of `total` texts."""
+
+    done: int
+    total: int
+
+
+@dataclass
+class IndexFilled(Message):
+    """The index holds all that it can hold now; `embedded` texts were added by this run."""
+
+    embedded: int
+
+
+@dataclass
+class StoreChanged(Message):
+    """The store was counted: first after it was opened, then whenever another program wrote to it."""
+
+    memories: int
+    is_first: bool
+
+
+@dataclass
+class BackgroundFailed(Message):
+    """Something that goes on by itself can't go on; the operator is told once."""
+
+    error: TierdeckError

@@ -1,0 +1,122 @@
+"""What every dialog has in common: where the focus begins, the keys it prints, and what can't confirm it.
+
+The key that opened a dialog is still held down, or repeats, when the dialog appears. It is ignored until another
+key is pressed or until it has been still for a moment, so that it neither confirms nor dismisses what nobody read.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, ClassVar, TypeVar, cast
+
+from textual import events, on
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import Container, Vertical, VerticalScroll
+from textual.content import Content
+from textual.screen import ModalScreen
+from textual.widget import Widget
+from textual.widgets import Static
+
+from tierdeck_tui.actions import bindings_for
+from tierdeck_tui.view.sanitise import visible
+from tierdeck_tui.widgets.dialog_button import DialogButton
+
+if TYPE_CHECKING:
+    from tierdeck_tui.shell import ShellApp
+
+Result = TypeVar("Result")
+
+# Keyboards begin to repeat after 250 to 660 ms and then repeat every 20 to 50 ms.
+STILL_S = 0.7
+CANCEL_ID = "cancel"
+
+
+class Dialog(ModalScreen[Result | None]):
+    """A box with a title, a text and buttons; the focus begins on Cancel. None is the answer of who cancels.
+
+    Args:
+        title, text: may quote anybody's words.
+        keys: what the bottom line says about the keys.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = list(bindings_for("dialog"))
+    AUTO_FOCUS = f"#{CANCEL_ID}"
+
+    def __init__(self, title: str, text: str, *, keys: str) -> None:
+        super().__init__()
+        self._title = visible(title, one_line=True)
+        self._text = visible(text)
+        self._keys = keys
+        self._held_key = ""
+        self._held_at_s = 0.0
+
+    def compose(self) -> ComposeResult:
+        with Vertical(classes="dialog") as box:
+            box.border_title = Content(self._title)
+            box.border_subtitle = Content(self._keys)
+            if self._text:
+                with VerticalScroll(classes="dialog-text", can_focus=False):
+                    yield Static(self._text, markup=False)
+            yield from self.compose_question()
+            with Container(classes="dialog-buttons"):
+                yield from self.compose_buttons()
+
+    def compose_question(self) -> Iterable[Widget]:
+        """What stands between the text and the buttons."""
+        return ()
+
+    def compose_buttons(self) -> Iterable[Widget]:
+        """The buttons, Cancel first."""
+        yield DialogButton("Cancel", "", id=CANCEL_ID)
+
+    def on_mount(self) -> None:
+        """Hold the key that opened it."""
+        self.hold(cast("ShellApp", self.app).last_key)
+
+    def on_key(self, event: events.Key) -> None:
+        """Keep the opening key's repeats from every button and binding."""
+        if self.is_repeat(event.key):
+            event.stop()
+            event.prevent_default()
+
+    def hold(self, key: str) -> None:
+        """Ignore this key from now on, until another is pressed or it has been still for a moment."""
+        self._held_key = key
+        self._held_at_s = time.monotonic()
+
+    def is_repeat(self, key: str) -> bool:
+        """Whether this is still the key on hold; asking counts as having seen it."""
+        now = time.monotonic()
+        if not self._held_key or key != self._held_key or now - self._held_at_s > STILL_S:
+            self._held_key = ""
+            return False
+        self._held_at_s = now
+        return True
+
+    def answer(self, button: DialogButton, /) -> Result | None:
+        """What pressing this button means; Cancel is dealt with."""
+        raise NotImplementedError
+
+    @on(DialogButton.Pressed)
+    def _pressed(self, event: DialogButton.Pressed) -> None:
+        event.stop()
+        self.dismiss(None if event.button.id == CANCEL_ID else self.answer(event.button))
+
+    def action_press(self) -> None:
+        """Press the button that has the focus."""
+        if isinstance(self.focused, DialogButton):
+            self.focused.press()
+
+    def action_next_button(self) -> None:
+        """To the next button."""
+        self.focus_next()
+
+    def action_previous_button(self) -> None:
+        """To the button before."""
+        self.focus_previous()
+
+    def action_cancel(self) -> None:
+        """Close without doing anything."""
+        self.dismiss(None)

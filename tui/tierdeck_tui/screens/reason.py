@@ -1,0 +1,86 @@
+"""Asks for the reason of something that changes the store, and so confirms it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from textual import events, on
+from textual.widget import Widget
+from textual.widgets import Input, Static
+
+from tierdeck_tui.screens.dialog import Dialog
+from tierdeck_tui.view.sanitise import visible
+from tierdeck_tui.widgets.dialog_button import DialogButton
+
+MIN_REASON_CHARS = 3
+
+
+def reason_chars(text: str) -> int:
+    """How many characters of a reason can be seen: no spaces, nothing invisible."""
+    return sum(1 for char in text if not char.isspace() and visible(char) == char)
+
+
+class ReasonDialog(Dialog[str]):
+    """Shows what would happen and asks why; the answer is the reason, None when cancelled.
+
+    The focus begins on Cancel; what is typed goes into the box all the same. Enter in the box goes on to the
+    button and does not press it.
+
+    Args:
+        title, text: what would happen, to what; may quote anybody's words.
+        confirm: the button's label, a verb: "Archive".
+        is_mandatory: at least `MIN_REASON_CHARS` visible characters are asked for.
+    """
+
+    def __init__(self, title: str, text: str, *, confirm: str, is_mandatory: bool = True) -> None:
+        super().__init__(title, text, keys="type · tab choose · enter press · esc cancel")
+        self._confirm = confirm
+        self._is_mandatory = is_mandatory
+
+    def compose_question(self) -> Iterable[Widget]:
+        """The box, and what it still lacks."""
+        yield Input(id="reason", placeholder="why?", compact=True)
+        yield Static("", id="reason-lacks", markup=False)
+
+    def compose_buttons(self) -> Iterable[Widget]:
+        """Cancel, and the button that does it once there is a reason."""
+        yield from super().compose_buttons()
+        yield DialogButton(self._confirm, "confirm", id="confirm", disabled=self._is_mandatory)
+
+    def on_mount(self) -> None:
+        """Say what is lacking."""
+        self._look("")
+
+    def answer(self, _: DialogButton, /) -> str:
+        """The reason as typed, without the spaces around it."""
+        return self._box.value.strip()
+
+    def on_key(self, event: events.Key) -> None:
+        """What is typed while a button has the focus goes into the box."""
+        if self.is_repeat(event.key):
+            return
+        if event.is_printable and event.character and event.key != "space" and self.focused is not self._box:
+            self._box.focus()
+            self._box.insert_text_at_cursor(event.character)
+            event.stop()
+
+    @property
+    def _box(self) -> Input:
+        return self.query_one("#reason", Input)
+
+    @on(Input.Changed)
+    def _changed(self, event: Input.Changed) -> None:
+        self._look(event.value)
+
+    @on(Input.Submitted)
+    def _submitted(self) -> None:
+        button = self.query_one("#confirm", DialogButton)
+        if not button.disabled:
+            button.focus()
+            self.hold("enter")  # held down, it would go on to press
+
+    def _look(self, text: str) -> None:
+        lacks = MIN_REASON_CHARS - reason_chars(text) if self._is_mandatory else 0
+        self.query_one("#confirm", DialogButton).disabled = lacks > 0
+        note = f"a reason of at least {MIN_REASON_CHARS} characters is needed" if lacks > 0 else ""
+        self.query_one("#reason-lacks", Static).update(note)

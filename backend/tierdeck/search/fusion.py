@@ -43,6 +43,27 @@ def ranked(candidates: Iterable[Hit], alpha: float) -> tuple[Hit, ...]:
     return tuple(sorted(scored, key=_order))
 
 
+def with_ranks(hits: Iterable[Hit]) -> tuple[Hit, ...]:
+    """The hits with their places by each side alone, counted from 1; equal scores are ordered by id."""
+    hits = tuple(hits)
+    words = sorted((hit for hit in hits if hit.keyword), key=lambda hit: (-_parts(hit)[1], hit.row.id))
+    meaning = sorted((hit for hit in hits if hit.semantic), key=_by_centred)
+    word_ranks = {hit.row.id: rank for rank, hit in enumerate(words, 1)}
+    meaning_ranks = {hit.row.id: rank for rank, hit in enumerate(meaning, 1)}
+    return tuple(
+        replace(
+            hit,
+            keyword=replace(hit.keyword, rank=word_ranks[hit.row.id]) if hit.keyword else None,
+            semantic=replace(hit.semantic, rank=meaning_ranks[hit.row.id]) if hit.semantic else None,
+        )
+        for hit in hits
+    )
+
+
+def _by_centred(hit: Hit) -> tuple[float, str]:
+    return (-hit.semantic.centred_cosine if hit.semantic else 0.0, hit.row.id)
+
+
 def _scored(hit: Hit, alpha: float) -> Hit:
     semantic, keyword = _parts(hit)
     return replace(hit, score=combined(semantic, keyword, alpha))

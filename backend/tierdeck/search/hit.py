@@ -20,6 +20,8 @@ class KeywordPart:
 
     `score` is 0..1: bm25 of this memory over the best bm25 of the filtered pool. `bm25` and `best_bm25` are raw
     and positive (SQLite's sign turned round). `rank` counts from 1 among all keyword matches that were scored.
+    `inside` is what was earned beside bm25, on its scale, by pieces that the full-text index can't represent (part
+    of a compound name, Chinese, `C++`); `best_bm25` is the best sum of both: score = (bm25 + inside) / best_bm25.
     """
 
     score: float
@@ -28,6 +30,7 @@ class KeywordPart:
     matched_terms: int
     asked_terms: int
     rank: int | None
+    inside: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +61,11 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class HiddenByFilter:
-    """How many matching memories one filter alone keeps out; `filter_text` is what was typed (`tier:task`)."""
+    """How many matching memories one filter alone keeps out.
+
+    `filter_text` is what was typed (`tier:task`, `-word`) or what would be typed for a filter set elsewhere;
+    `is:archived` stands for the rule that leaves the archive out: typing it shows those memories.
+    """
 
     filter_text: str
     rows: int
@@ -70,7 +77,8 @@ class SearchAnswer:
 
     `alpha` is the weight in force, `asked_alpha` the one asked for; they differ when meaning is unavailable, and
     then `degraded` says why. `candidates` holds every scored candidate, so that `rerank` moves alpha without a new
-    query. `notes` are sentences for the operator ("left out 3 common words: ..."), in order of weight.
+    query; `has_both_sides` says whether that can be done. `notes` are sentences for the operator ("left out common
+    words: ..."), in order of weight.
     """
 
     query: Query
@@ -86,3 +94,4 @@ class SearchAnswer:
     elapsed_ms: float = 0.0
     is_browse: bool = False
     store_rows: int = 0
+    has_both_sides: bool = False

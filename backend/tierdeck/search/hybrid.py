@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -13,12 +12,15 @@ import apsw
 from tierdeck.config import DEFAULT_ALPHA, checked_alpha
 from tierdeck.errors import InvalidValueError
 from tierdeck.model import NodeFilter
-from tierdeck.search import fts, fusion
-from tierdeck.search.hit import Hit, KeywordPart, SearchAnswer, SemanticPart
+from tierdeck.search import fusion
+from tierdeck.search.candidates import Ask, Candidates, head_flags, read_candidates
+from tierdeck.search.hidden import hidden_by_filters
+from tierdeck.search.hit import HiddenByFilter, Hit, SearchAnswer
 from tierdeck.search.query import Query, parse_query
+from tierdeck.search.query_vector import Meaning, MeaningSource
+from tierdeck.search.stoppable import stoppable
 from tierdeck.store import Store
-from tierdeck.store.filters import filter_sql
-from tierdeck.store.nodes import read_rows
+from tierdeck.store.pages import page_at_offset
 
 if TYPE_CHECKING:
     import numpy as np
@@ -26,6 +28,10 @@ if TYPE_CHECKING:
 
     from tierdeck.embed.embedder import Embedder
     from tierdeck.embed.vector_index import VectorIndex
+
+MAX_LIMIT_ROWS = 1_000
+MIN_POOL_ROWS = 50
+POOL_FACTOR = 4
 
 
 def search(
@@ -43,119 +49,152 @@ def search(
     should_stop: Callable[[], bool] | None = None,
     meaning_off_reason: str | None = None,
 ) -> SearchAnswer:
-    """Find memories by word and by meaning."""
-    asked = checked_alpha(alpha)
-    if limit_rows < 0:
-        raise InvalidValueError(f"search: {limit_rows} rows can't be asked for", hint="give 0 or more")
+    """Find memories by word and by meaning: score = alpha x semantic + (1 - alpha) x keyword.
+
+    Reads only, and all that the answer says of the store is of one snapshot. When meaning is unavailable, alpha
+    becomes 0 and `degraded` says why; a failing provider or index file is such a reason, not an error.
+
+    Args:
+        query: what was typed, or a query parsed before; an empty one browses the newest memories.
+        alpha: the weight of meaning, 0 to 1. At 0 the embedder is not called, at 1 no word is looked up.
+        limit_rows: how many hits at most; above 1,000 that many come, and a note says so.
+        filter: what the caller's own controls narrow to; typed filters are added to it.
+        embedder: makes the query's vector; a remote one is not asked while `is_typing`.
+        index: the store's vectors; used when they are of the embedder's model.
+        query_vector: the query's vector, when the caller has it; then no embedder is needed.
+        is_typing: the last word may still grow, and memories that hold all words are looked for first.
+        raw: the text is an FTS5 expression.
+        should_stop: asked every few thousand steps; when it says so the search ends.
+        meaning_off_reason: why there is no embedder or no index, in the caller's words.
+
+    Returns:
+        Hits best first; ties by semantic score, keyword score, confidence, last access, id.
+
+    Raises:
+        InvalidValueError: alpha, limit_rows or a raw expression is wrong.
+        SearchStoppedError: `should_stop` said so.
+        StoreError: the store can't be read.
+    Spec: SPEC-09.04, SPEC-09.05
+    """
     begun = time.perf_counter()
-    parsed = parse_query(query, raw=raw) if isinstance(query, str) else query
-    used = parsed.filter if filter is None else _merged(filter, parsed.filter)
-    vector = query_vector
-    if asked > 0 and vector is None and embedder is not None and index is not None and parsed.words_text.strip():
-        vector = _unit(embedder.embed([parsed.words_text])[0])
-    in_force = asked if vector is not None and index is not None else 0.0
-
-    def look(conn: apsw.Connection) -> tuple[list[Hit], int]:
-        return _candidates(store, conn, parsed, used, in_force, max(4 * limit_rows, 50), index, vector)
-
-    candidates, store_rows = store.read(look)
-    ranked = fusion.ranked(candidates, in_force)
-    return SearchAnswer(
-        query=parsed,
-        alpha=in_force,
-        asked_alpha=asked,
-        hits=ranked[:limit_rows],
-        candidates=tuple(candidates),
-        limit_rows=limit_rows,
-        degraded=(meaning_off_reason or "meaning is off: no index") if in_force != asked else None,
-        notes=parsed.notes,
-        model=index.model if index is not None else None,
-        elapsed_ms=(time.perf_counter() - begun) * 1000,
-        is_browse=parsed.is_empty,
-        store_rows=store_rows,
-    )
+    asked_alpha, limit = checked_alpha(alpha), _checked_limit(limit_rows)
+    parsed = parse_query(query, raw=raw, now_ms=store.now_ms()) if isinstance(query, str) else query
+    notes = (*parsed.notes, *((f"shows the best {limit:,}, not {limit_rows:,}",) if limit < limit_rows else ()))
+    answer = SearchAnswer(parsed, asked_alpha, asked_alpha, (), (), limit, notes=notes)
+    merged = _merged(filter, parsed.filter)
+    if parsed.is_empty or limit == 0:
+        answer = _browsed(store, answer, merged, should_stop)
+    else:
+        source = MeaningSource(embedder, index, query_vector, meaning_off_reason)
+        meaning = source.prepare(parsed.words_text, is_typing=is_typing) if asked_alpha > 0 else Meaning()
+        answer = _searched(store, answer, merged, meaning, should_stop, is_typing=is_typing)
+    return replace(answer, elapsed_ms=(time.perf_counter() - begun) * 1000)
 
 
 def rerank(answer: SearchAnswer, alpha: float) -> SearchAnswer | None:
-    """The same candidates at another alpha; None when only a new query can tell."""
+    """The same candidates at another alpha, without a new query.
+
+    Returns:
+        The answer as `search` would order it; None when only a new query can tell: it was begun at 0 or 1, where
+        one side was never looked up, and is to leave that end.
+
+    Raises:
+        InvalidValueError: alpha is no number from 0 to 1.
+    Spec: SPEC-09.05
+    """
     wanted = checked_alpha(alpha)
-    if answer.degraded is not None:
+    if answer.is_browse or answer.degraded is not None:
         return replace(answer, asked_alpha=wanted)
-    if (answer.alpha in (0.0, 1.0)) and wanted != answer.alpha:
+    if wanted == answer.alpha:
+        return answer
+    if not answer.has_both_sides:
         return None
-    ranked = fusion.ranked(answer.candidates, wanted)
-    return replace(answer, alpha=wanted, asked_alpha=wanted, hits=ranked[: answer.limit_rows])
+    return _at(answer, wanted)
 
 
-def _merged(base: NodeFilter, typed: NodeFilter) -> NodeFilter:
-    changed = {
-        name: value
-        for name in NodeFilter.__dataclass_fields__
-        if (value := getattr(typed, name)) not in (None, False, frozenset(), ())
-    }
-    return replace(base, **changed)
+def _at(answer: SearchAnswer, alpha: float) -> SearchAnswer:
+    ranked = fusion.ranked(answer.candidates, alpha)
+    return replace(answer, alpha=alpha, asked_alpha=alpha, hits=ranked[: answer.limit_rows])
 
 
-def _unit(vector: NDArray[np.float32]) -> NDArray[np.float32]:
-    import numpy as np
-
-    return (vector / np.linalg.norm(vector)).astype(np.float32)
-
-
-def _candidates(
+def _searched(
     store: Store,
-    conn: apsw.Connection,
-    query: Query,
-    filter: NodeFilter,
-    alpha: float,
-    pool_rows: int,
-    index: VectorIndex | None,
-    vector: NDArray[np.float32] | None,
-) -> tuple[list[Hit], int]:
-    where, params = filter_sql(filter, has_sessions=store.has_table("td_session"))
-    store_rows = int(conn.execute("SELECT count(*) FROM nodes").get)
-    if query.is_empty:
-        ids = [
-            str(r[0])
-            for r in conn.execute(
-                f"SELECT n.id FROM nodes n WHERE {where} ORDER BY n.created_at DESC, n.id LIMIT ?",
-                (*params, pool_rows),
-            )
-        ]
-        rows = read_rows(conn, ids)
-        return [Hit(row=rows[i], score=0.0, keyword=None, semantic=None) for i in ids if i in rows], store_rows
-    bm25: dict[str, float] = {}
-    match = query.words_text if query.is_raw else fts.any_of((*query.words, *query.phrases))
-    if match and alpha < 1:
-        try:
-            for node_id, score in conn.execute(
-                "SELECT f.node_id, bm25(content_fts) AS s FROM content_fts f JOIN nodes n ON n.id = f.node_id"
-                f" WHERE content_fts MATCH ? AND {where} ORDER BY s LIMIT ?",
-                (match, *params, pool_rows),
-            ):
-                bm25.setdefault(str(node_id), -float(score))
-        except apsw.SQLError as e:
-            raise InvalidValueError(f"search: {e}") from e
-    cosines: dict[str, float] = {}
-    if index is not None and vector is not None and alpha > 0:
-        near = dict(index.nearest(vector, min(4096, pool_rows)))
-        kept = conn.execute(
-            f"SELECT n.id FROM nodes n WHERE {where} AND n.id IN (SELECT value FROM json_each(?))",
-            (*params, json.dumps([*near, *bm25])),
-        )
-        vectors = index.vectors([str(r[0]) for r in kept])
-        cosines = {key: float(v @ vector) for key, v in vectors.items()}
-    best = max(bm25.values(), default=0.0)
-    scores = fusion.keyword_scores(bm25, best)
-    rows = read_rows(conn, list({**bm25, **cosines}))
-    return [
-        Hit(
-            row=row,
-            score=0.0,
-            keyword=KeywordPart(scores[key], bm25[key], best, 1, len(query.words), None) if key in bm25 else None,
-            semantic=SemanticPart(max(0.0, cosines[key]), cosines[key], cosines[key], None)
-            if key in cosines
-            else None,
-        )
-        for key, row in rows.items()
-    ], store_rows
+    blank: SearchAnswer,
+    node_filter: NodeFilter,
+    meaning: Meaning,
+    should_stop: Callable[[], bool] | None,
+    *,
+    is_typing: bool,
+) -> SearchAnswer:
+    alpha = blank.asked_alpha if meaning.leg is not None else 0.0
+    ask = Ask(
+        store=store,
+        query=blank.query,
+        node_filter=node_filter,
+        limit_rows=blank.limit_rows,
+        pool_rows=max(POOL_FACTOR * blank.limit_rows, MIN_POOL_ROWS),
+        has_keyword=alpha < 1,
+        is_typing=is_typing,
+        meaning=meaning.leg,
+    )
+
+    def look(conn: apsw.Connection) -> Candidates:
+        return read_candidates(conn, ask)
+
+    found = store.read(stoppable(look, should_stop))
+    ranked = fusion.ranked(found.hits, alpha)
+    return replace(
+        blank,
+        alpha=alpha,
+        hits=ranked[: blank.limit_rows],
+        candidates=found.hits,
+        degraded=meaning.off,
+        notes=(*blank.notes, *found.notes),
+        hidden=found.hidden,
+        model=meaning.model,
+        store_rows=found.store_rows,
+        has_both_sides=meaning.leg is not None and 0 < alpha < 1,
+    )
+
+
+def _browsed(
+    store: Store, blank: SearchAnswer, node_filter: NodeFilter, should_stop: Callable[[], bool] | None
+) -> SearchAnswer:
+    """The newest memories; of a limit of 0 only what is said around them."""
+
+    def look(conn: apsw.Connection) -> tuple[tuple[Hit, ...], int, tuple[HiddenByFilter, ...]]:
+        rows = page_at_offset(store, node_filter, 0, blank.limit_rows).rows if blank.limit_rows else ()
+        hits = tuple(Hit(row, 0.0, None, None, flags=head_flags(row)) for row in rows)
+        is_short = len(hits) < blank.limit_rows
+        hidden = hidden_by_filters(conn, store, node_filter, blank.query, None) if is_short else ()
+        return hits, int(conn.execute("SELECT count(*) FROM nodes").get), hidden
+
+    hits, store_rows, hidden = store.read(stoppable(look, should_stop))
+    return replace(
+        blank, hits=hits, candidates=hits, hidden=hidden, store_rows=store_rows, is_browse=blank.query.is_empty
+    )
+
+
+def _merged(given: NodeFilter | None, typed: NodeFilter) -> NodeFilter:
+    """Both filters together; where both say something of a field, what was typed wins, and metadata adds up."""
+    if given is None:
+        return typed
+    return NodeFilter(
+        tiers=typed.tiers or given.tiers,
+        types=typed.types or given.types,
+        min_confidence=given.min_confidence if typed.min_confidence is None else typed.min_confidence,
+        max_confidence=given.max_confidence if typed.max_confidence is None else typed.max_confidence,
+        since_ms=given.since_ms if typed.since_ms is None else typed.since_ms,
+        until_ms=given.until_ms if typed.until_ms is None else typed.until_ms,
+        session=typed.session or given.session,
+        project=typed.project or given.project,
+        tag=typed.tag or given.tag,
+        metadata=(*given.metadata, *typed.metadata),
+        include_archived=given.include_archived or typed.include_archived,
+    )
+
+
+def _checked_limit(limit_rows: int) -> int:
+    if limit_rows < 0:
+        raise InvalidValueError(f"search: {limit_rows} rows can't be asked for", hint="give 0 or more")
+    return min(limit_rows, MAX_LIMIT_ROWS)

@@ -1,0 +1,86 @@
+"""The ways to ask the full-text index for a query, from the strictest to the one that finds the most. Pure.
+
+Each comes with what has to be said when it is the one that was taken.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from tierdeck.search.fts import Match, match_words
+from tierdeck.search.inside_pieces import camel_parts
+from tierdeck.search.query import Query
+from tierdeck.search.terms import Terms, listed
+from tierdeck.search.words import split_words
+
+MIN_PREFIX_CHARS = 3
+MAX_EXTRA_PHRASES = 16
+MAX_EXTRA_WORDS = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """One way to ask. `prefix` is the number of the word that is not typed to its end.
+
+    `match` None means that there is no word to ask for. The next attempt is made when this one finds too few, or,
+    where that is `last_resort`, nothing.
+    """
+
+    terms: Terms
+    match: Match | None
+    prefix: int | None = None
+    notes: tuple[str, ...] = ()
+    last_resort: bool = False
+
+
+def attempts(query: Query, terms: Terms, has_words: Callable[[str], bool], *, is_typing: bool) -> Iterator[Attempt]:
+    """The ways to ask, strictest first; at least one.
+
+    Args:
+        terms: the words chosen.
+        has_words: whether the index sees a word in a text; a phrase without one would match nothing.
+        is_typing: the last word may still grow, and the others are meant to narrow.
+    """
+    required = tuple(phrase for phrase in query.phrases if has_words(phrase))
+    extra = tuple(phrase for phrase in _extra_phrases(query) if phrase not in required and has_words(phrase))
+
+    def ask(terms: Terms, *notes: str, required: tuple[str, ...] = required, all_words: bool = False) -> Attempt:
+        words = [term.text for term in terms.used]
+        prefix = _prefix(query, words) if is_typing else None
+        if not words and not required:
+            return Attempt(terms, None, prefix, notes)
+        match = match_words(words, required=required, extra=extra, prefix=prefix, all_words=all_words)
+        return Attempt(terms, match, prefix, notes)
+
+    common = listed(terms.left_out)
+    notes = [f"left out common words: {common}"] if terms.left_out else []
+    if is_typing and len(terms.used) > 1:
+        yield ask(terms, *notes, all_words=True)
+    yield ask(terms, *notes)
+    everything = terms.with_all()
+    if terms.left_out:
+        notes = [f"too little was found without common words, so they count: {common}"]
+        yield ask(everything, *notes)
+    if required:
+        quoted = ", ".join(f'"{phrase[:40]}"' for phrase in required)
+        loose = ask(everything, *notes, f"no memory holds {quoted}; looked for its words", required=())
+        yield Attempt(loose.terms, loose.match, loose.prefix, loose.notes, last_resort=True)
+
+
+def _prefix(query: Query, words: list[str]) -> int | None:
+    """The word at the very end of the text, when it may still grow and is long enough to tell."""
+    last = split_words(query.text[-200:])[-1:]
+    if not last or not query.text.endswith(last[0]) or len(last[0]) < MIN_PREFIX_CHARS:
+        return None
+    return words.index(last[0]) if last[0] in words else None
+
+
+def _extra_phrases(query: Query) -> list[str]:
+    """Typed pieces of several words, and compound names, as phrases: where they stand so, the score is higher."""
+    phrases = dict.fromkeys(piece for piece in query.pieces if 1 < len(split_words(piece)) <= MAX_EXTRA_WORDS)
+    for word in query.words[: 4 * MAX_EXTRA_PHRASES]:
+        parts = camel_parts(word) if word.isascii() else []
+        if 1 < len(parts) <= MAX_EXTRA_WORDS:
+            phrases[" ".join(parts)] = None
+    return list(phrases)[:MAX_EXTRA_PHRASES]

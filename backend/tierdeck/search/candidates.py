@@ -1,0 +1,141 @@
+"""Everything that one answer reads from the store, in one snapshot: who could be shown, and both sides of each.
+
+The union of both legs' best is what gets scored, and then both sides are computed exactly for every candidate: so
+filled, lists of 50 do as well as lists of 1,000.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import apsw
+
+from tierdeck.model import NodeFilter, NodeRow, Tier, content_hash
+from tierdeck.search.condition import condition_of
+from tierdeck.search.fusion import with_ranks
+from tierdeck.search.hidden import hidden_by_filters
+from tierdeck.search.hit import Flag, HiddenByFilter, Hit
+from tierdeck.search.keyword_leg import KeywordLeg
+from tierdeck.search.query import Query, without_exclusions
+from tierdeck.secret_scan import has_secret
+from tierdeck.store import Store
+from tierdeck.store.nodes import read_rows
+from tierdeck.store.rows import as_bytes, text_of
+
+if TYPE_CHECKING:
+    from tierdeck.search.meaning_leg import MeaningLeg
+
+MAX_SECRET_SCAN_CHARS = 65_536
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """What one answer asks of the store. `pool_rows` is how many of each leg's best are scored."""
+
+    store: Store
+    query: Query
+    node_filter: NodeFilter
+    limit_rows: int
+    pool_rows: int
+    has_keyword: bool
+    is_typing: bool
+    meaning: MeaningLeg | None
+
+
+@dataclass(frozen=True, slots=True)
+class Candidates:
+    """What the snapshot gave: hits without their combined score, in no order."""
+
+    hits: tuple[Hit, ...]
+    notes: tuple[str, ...]
+    hidden: tuple[HiddenByFilter, ...]
+    store_rows: int
+
+
+def read_candidates(conn: apsw.Connection, ask: Ask) -> Candidates:
+    """Gather the candidates of one query from one snapshot.
+
+    When an exclusion leaves nothing, the query is asked again with the excluded words as words, and a note says so:
+    `rm -rf` was never meant to keep `rf` out.
+    """
+    found = _gather(conn, ask)
+    if ask.query.excluded and not any(hit.keyword for hit in found.hits):
+        literal = _gather(conn, replace(ask, query=without_exclusions(ask.query)))
+        if any(hit.keyword for hit in literal.hits):
+            excluded = ", ".join(text[:40] for text in ask.query.excluded)
+            note = f"nothing was left without {excluded}; looked for it as a word instead"
+            return replace(literal, notes=(note, *literal.notes))
+    return found
+
+
+def _gather(conn: apsw.Connection, ask: Ask) -> Candidates:
+    store_rows = int(conn.execute("SELECT count(*) FROM nodes").get)
+    condition = condition_of(ask.store, ask.node_filter, ask.query.excluded)
+    keyword = KeywordLeg(conn, ask.query, condition, store_rows=store_rows, is_typing=ask.is_typing)
+    ids = keyword.pool(ask.limit_rows, ask.pool_rows) if ask.has_keyword else []
+    if ask.meaning is not None:
+        ids = list(dict.fromkeys((*ids, *ask.meaning.pool(conn, condition, ask.pool_rows, store_rows))))
+    hits = _scored(conn, ask, keyword, ids)
+    hidden: tuple[HiddenByFilter, ...] = ()
+    if len(hits) < ask.limit_rows:
+        hidden = hidden_by_filters(conn, ask.store, ask.node_filter, ask.query, keyword.match)
+    return Candidates(hits, _notes(ask, keyword, hits), hidden, store_rows)
+
+
+def _scored(conn: apsw.Connection, ask: Ask, keyword: KeywordLeg, ids: list[str]) -> tuple[Hit, ...]:
+    rows = read_rows(conn, ids)
+    words = keyword.parts(rows) if ask.has_keyword else {}
+    texts = _read_texts(conn, rows)
+    meaning = ask.meaning.parts(rows, {i: text.digest for i, text in texts.items()}) if ask.meaning else None
+    silent = _kept_from_embedding(conn, ask.store, rows) if ask.meaning else frozenset()
+    marker = keyword.marker()
+    hits = []
+    for node_id, row in rows.items():
+        flags: set[Flag] = set(head_flags(row))
+        if texts[node_id].has_secret:
+            flags.add("secret")
+        semantic = meaning.parts.get(node_id) if meaning else None
+        if meaning and semantic is None:
+            flags.add("stale-vector" if node_id in meaning.stale else "no-vector")
+        if node_id in silent:
+            flags.add("embedding-off")
+        marks = marker.marks(row.excerpt) if node_id in words else ()
+        hits.append(Hit(row, 0.0, words.get(node_id), semantic, frozenset(flags), marks))
+    return with_ranks(hits)
+
+
+def head_flags(row: NodeRow) -> frozenset[Flag]:
+    """What a list row alone tells."""
+    flags: set[Flag] = {"archived"} if row.tier is Tier.ARCHIVE else set()
+    return frozenset(flags | {"secret"} if has_secret(row.excerpt) else flags)
+
+
+def _notes(ask: Ask, keyword: KeywordLeg, hits: Collection[Hit]) -> tuple[str, ...]:
+    if ask.has_keyword and ask.meaning is not None and hits and not any(hit.keyword for hit in hits):
+        return ("no memory holds a word of the query: in order of meaning alone", *keyword.notes)
+    return keyword.notes if ask.has_keyword else ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Text:
+    digest: str
+    has_secret: bool
+
+
+def _read_texts(conn: apsw.Connection, ids: Collection[str]) -> Mapping[str, _Text]:
+    """What has to be known of whole texts, read one at a time: a body may have 10 MB."""
+    found = {}
+    for node_id in ids:
+        row = conn.execute(f"SELECT {as_bytes('content')} FROM nodes WHERE id = ?", (node_id,)).fetchone()
+        text = text_of(row[0]) if row else ""
+        found[node_id] = _Text(content_hash(text), has_secret(text[:MAX_SECRET_SCAN_CHARS]))
+    return found
+
+
+def _kept_from_embedding(conn: apsw.Connection, store: Store, ids: Collection[str]) -> frozenset[str]:
+    if not store.has_table("td_no_embedding"):
+        return frozenset()
+    sql = "SELECT 1 FROM td_no_embedding WHERE node_id = ?"
+    return frozenset(node_id for node_id in ids if conn.execute(sql, (node_id,)).fetchone())

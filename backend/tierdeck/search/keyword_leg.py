@@ -1,0 +1,163 @@
+"""The keyword side of a search: which words are looked for, which memories they pick, what each memory earns.
+
+Two sources add up: the store's full-text index for whole words, and a look inside words for what that index can't
+represent. Spec: SPEC-09.04
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import replace
+
+import apsw
+
+from tierdeck.errors import InvalidValueError
+from tierdeck.search.attempts import Attempt, attempts
+from tierdeck.search.condition import Condition
+from tierdeck.search.fts import Match
+from tierdeck.search.fusion import keyword_scores
+from tierdeck.search.hit import KeywordPart
+from tierdeck.search.inside_pieces import pieces_of
+from tierdeck.search.inside_scan import Inside, InsideHit, InsideScan
+from tierdeck.search.marks import Marker
+from tierdeck.search.query import Query
+from tierdeck.search.terms import Terms, choose_terms
+from tierdeck.search.tokens import Tokenizer
+from tierdeck.search.word_source import WordHit, WordSource
+
+
+class KeywordLeg:
+    """The keyword side of one query inside one snapshot: `pool` first, then `parts` of whatever is a candidate."""
+
+    def __init__(
+        self, conn: apsw.Connection, query: Query, condition: Condition, *, store_rows: int, is_typing: bool
+    ) -> None:
+        self._query = query
+        self._condition = condition
+        self._is_typing = is_typing
+        self._store_rows = store_rows
+        self._tokenizer = Tokenizer(conn)
+        self._words = WordSource(conn)
+        self._scan = InsideScan(conn, store_rows)
+        self._attempt = Attempt(Terms(()), None)
+        self._inside = Inside({})
+
+    @property
+    def match(self) -> Match | None:
+        """What FTS5 was asked in the end; None when there was no word to ask for."""
+        return self._attempt.match
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What the operator has to know about which words were looked for."""
+        inside = (self._inside.note,) if self._inside.note else ()
+        return (*self._attempt.terms.notes, *self._attempt.notes, *inside)
+
+    def marker(self) -> Marker:
+        """Finds in an excerpt what this query matched."""
+        terms, prefix = self._attempt.terms.used, self._attempt.prefix
+        return Marker(
+            self._tokenizer,
+            frozenset(token for term in terms for token in term.key),
+            None if prefix is None else "".join(terms[prefix].key),
+            self._inside.pieces,
+        )
+
+    def pool(self, wanted_rows: int, limit_rows: int) -> list[str]:
+        """The ids of the best matches, at most `limit_rows` from each source.
+
+        The strictest way of asking that finds `wanted_rows` is taken.
+
+        Raises:
+            InvalidValueError: a raw expression is no FTS5 syntax.
+        """
+        if self._query.is_raw:
+            return self._raw_pool(limit_rows)
+        terms = choose_terms(
+            self._query.words,
+            key_of=self._tokenizer.key,
+            count_rows=self._words.count_word,
+            store_rows=self._store_rows,
+        )
+        ids: list[str] = []
+        has_words = lambda text: bool(self._tokenizer.key(text))  # noqa: E731
+        for attempt in attempts(self._query, terms, has_words, is_typing=self._is_typing):
+            if ids and attempt.last_resort:
+                break
+            self._attempt = attempt
+            ids = self._words.best(attempt.match.pool, self._condition, limit_rows) if attempt.match else []
+            if len(ids) >= wanted_rows:
+                break
+        return list(dict.fromkeys((*ids, *self._inside_pool(limit_rows))))
+
+    def parts(self, ids: Collection[str]) -> dict[str, KeywordPart]:
+        """The keyword side of each of the memories, exact; those that match nothing are left out.
+
+        Ranks are left to the caller, who knows every candidate.
+        """
+        hits = self._words.hits(self.match, ids) if self.match else {}
+        raw: dict[str, tuple[float, float]] = {}
+        for node_id in ids:
+            hit, inside = hits.get(node_id), self._inside.hits.get(node_id)
+            if hit or inside:
+                raw[node_id] = (hit.bm25 if hit else 0.0, _worth(inside, hit))
+        best = max((sum(pair) for pair in raw.values()), default=0.0)
+        scores = keyword_scores({node_id: sum(pair) for node_id, pair in raw.items()}, best)
+        return {
+            node_id: self._part(scores[node_id], bm25, inside, best, node_id, hits.get(node_id))
+            for node_id, (bm25, inside) in raw.items()
+        }
+
+    def _part(
+        self, score: float, bm25: float, inside: float, best: float, node_id: str, hit: WordHit | None
+    ) -> KeywordPart:
+        earned = self._inside.hits.get(node_id, InsideHit()).earned
+        complete = self._complete_terms({piece for piece, _ in earned})
+        words = hit.words if hit else frozenset()
+        asked = hit.asked if hit and self._query.is_raw else len(self._attempt.terms.used)
+        own = {piece for piece in self._inside.pieces if piece.term is None}
+        return KeywordPart(
+            score=score,
+            bm25=bm25,
+            best_bm25=best,
+            matched_terms=len(words | complete) + sum(piece in own for piece, _ in earned),
+            asked_terms=asked + len(own),
+            rank=None,
+            inside=inside,
+        )
+
+    def _complete_terms(self, held: set[object]) -> frozenset[int]:
+        """The words all of whose pieces the memory holds."""
+        asked = {piece.term for piece in self._inside.pieces if piece.term is not None}
+        missing = {piece.term for piece in self._inside.pieces if piece not in held}
+        return frozenset(asked - missing)
+
+    def _inside_pool(self, limit_rows: int) -> list[str]:
+        terms = self._attempt.terms.used
+        words = [term.text for term in terms]
+        pieces = pieces_of(words, self._query.pieces, self._query.words_text, prefix=self._attempt.prefix)
+        self._inside = self._scan.find(pieces, terms, self._condition)
+        hits = self._inside.hits
+        return sorted(hits, key=lambda node_id: (-_worth(hits[node_id], None), node_id))[:limit_rows]
+
+    def _raw_pool(self, limit_rows: int) -> list[str]:
+        text = self._query.words_text
+        if not text.strip():
+            return []
+        try:
+            ids = self._words.best(text, self._condition, limit_rows)
+        except apsw.SQLError as e:
+            raise InvalidValueError(
+                f"search with FTS5 syntax: {e}, in {text[:80]!r}",
+                hint="without raw syntax any text can be searched for",
+            ) from e
+        self._attempt = replace(self._attempt, match=Match(pool=text, scored=text))
+        return ids
+
+
+def _worth(inside: InsideHit | None, hit: WordHit | None) -> float:
+    """What the pieces earned, without those of words that stand whole in the memory; signs always count."""
+    if inside is None:
+        return 0.0
+    whole = hit.words if hit else frozenset()
+    return sum(worth for piece, worth in inside.earned if piece.kind == "sign" or piece.term not in whole)

@@ -1,0 +1,105 @@
+"""The meaning side of a search: which memories are nearest to the query, and how near any memory is, exactly.
+
+Imported only when there is a query vector: it brings in numpy. Spec: SPEC-09.04
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+
+import apsw
+import numpy as np
+from numpy.typing import NDArray
+
+from tierdeck.embed.vector_index import MAX_NEAREST, VectorIndex
+from tierdeck.search.condition import Condition
+from tierdeck.search.hit import SemanticPart
+from tierdeck.store.rows import as_bytes, text_of
+
+Vector = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class MeaningParts:
+    """The meaning side of memories that have a valid vector, and the ids whose vector is of an older text."""
+
+    parts: dict[str, SemanticPart]
+    stale: frozenset[str]
+
+
+class MeaningLeg:
+    """The meaning side of one query: `pool` first, then `parts` of whatever is a candidate.
+
+    The index finds neighbours and gives vectors; which memories may show is the store's snapshot's to say.
+    """
+
+    def __init__(self, index: VectorIndex, query: NDArray[np.float32]) -> None:
+        self._index = index
+        self._query = query
+
+    def pool(self, conn: apsw.Connection, condition: Condition, limit_rows: int, store_rows: int) -> list[str]:
+        """The ids of the nearest memories that meet the condition, nearest first.
+
+        More are fetched, by the number of memories that the condition keeps out; only beyond the most that the
+        index gives at once is it told which ids are allowed, which doubles its time.
+        """
+        allowed = int(conn.execute(f"SELECT count(*) FROM nodes n WHERE {condition.sql}", condition.params).get)
+        if not allowed:
+            return []
+        fetch = min(limit_rows + store_rows - allowed, MAX_NEAREST)
+        near = [node_id for node_id, _ in self._index.nearest(self._query, fetch)]
+        ids = self._meeting(conn, condition, near)
+        if len(ids) < min(limit_rows, allowed) and len(near) == fetch:
+            rows = conn.execute(f"SELECT {as_bytes('n.id')} FROM nodes n WHERE {condition.sql}", condition.params)
+            found = self._index.nearest(self._query, limit_rows, [text_of(row[0]) for row in rows])
+            ids = [node_id for node_id, _ in found]
+        return ids[:limit_rows]
+
+    def parts(self, ids: Collection[str], hashes: Mapping[str, str]) -> MeaningParts:
+        """The exact similarity of each of the memories that has a vector made from its text of now.
+
+        Args:
+            hashes: `content_hash` of each memory's text in this snapshot.
+        """
+        made_from = self._index.hashes(ids)
+        valid = [node_id for node_id in ids if made_from.get(node_id) == hashes.get(node_id, "")]
+        stale = frozenset(made_from) - frozenset(valid)
+        vectors = self._index.vectors(valid)
+        if not vectors:
+            return MeaningParts({}, stale)
+        matrix = np.stack([vectors[node_id] for node_id in vectors]).astype(np.float64)
+        query = self._query.astype(np.float64)
+        cosines = matrix @ query
+        centred = centred_cosines(query, matrix, self._index.mean)
+        return MeaningParts(
+            {
+                node_id: SemanticPart(
+                    score=min(1.0, max(0.0, float(near))), cosine=float(raw), centred_cosine=float(near), rank=None
+                )
+                for node_id, raw, near in zip(vectors, cosines, centred, strict=True)
+            },
+            stale,
+        )
+
+    def _meeting(self, conn: apsw.Connection, condition: Condition, ids: list[str]) -> list[str]:
+        rows = conn.execute(
+            f"SELECT {as_bytes('n.id')} FROM nodes n"
+            f" WHERE n.id IN (SELECT value FROM json_each(?)) AND {condition.sql}",
+            (json.dumps(ids), *condition.params),
+        )
+        meeting = {text_of(row[0]) for row in rows}
+        return [node_id for node_id in ids if node_id in meeting]
+
+
+def centred_cosines(query: Vector, vectors: Vector, mean: Vector) -> Vector:
+    """The cosines of q - m and d - m: 0 is no more alike than two random memories, 1 is the same text.
+
+    Indifferent to the band in which a model's cosines lie: on models whose cosines crowd between 0.7 and 0.9 the
+    plain cosine loses to it.
+    """
+    q, d = query - mean, vectors - mean
+    lengths = np.linalg.norm(d, axis=1) * np.linalg.norm(q)
+    near: Vector = np.divide(d @ q, lengths, out=np.zeros(len(d)), where=lengths > 1e-12)
+    return near

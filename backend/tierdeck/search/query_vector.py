@@ -1,0 +1,76 @@
+"""The query's vector, or the reason why there is none: meaning is left out then, and nothing fails.
+
+Imports numpy only when there is something to embed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from tierdeck.errors import EmbeddingError, IndexFileError
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from tierdeck.embed.embedder import Embedder
+    from tierdeck.embed.vector_index import VectorIndex
+    from tierdeck.search.meaning_leg import MeaningLeg
+
+
+@dataclass(frozen=True, slots=True)
+class Meaning:
+    """The meaning side ready to be asked, or `off`: a sentence on why it is not."""
+
+    leg: MeaningLeg | None = None
+    model: str | None = None
+    off: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class MeaningSource:
+    """What a caller has for the meaning side; any of it may be missing, `off_reason` says why in its words."""
+
+    embedder: Embedder | None = None
+    index: VectorIndex | None = None
+    query_vector: NDArray[np.float32] | None = None
+    off_reason: str | None = None
+
+    def prepare(self, text: str, *, is_typing: bool) -> Meaning:
+        """Embed the text, if the store's vectors are of the embedder's model.
+
+        Args:
+            text: the query's words. A text that is all filters has no meaning to look for.
+            is_typing: then nothing is sent to a remote model.
+        """
+        if self.index is None:
+            return Meaning(off=self.off_reason or "no memory has a vector yet; `tierdeck embed` makes them")
+        if self.embedder is None and self.query_vector is None:
+            return Meaning(off=self.off_reason or "no embedding model is in use")
+        try:
+            return self._prepared(self.index, text, is_typing=is_typing)
+        except (EmbeddingError, IndexFileError) as e:
+            return Meaning(off=f"{e.message}; {e.hint}" if e.hint else e.message)
+
+    def _prepared(self, index: VectorIndex, text: str, *, is_typing: bool) -> Meaning:
+        model, dimensions = index.model, index.dimensions
+        vector = self.query_vector
+        if vector is None and self.embedder is not None:
+            if (self.embedder.name, self.embedder.dimensions) != (model, dimensions):
+                return Meaning(off=_other_model(index, self.embedder))
+            if self.embedder.is_remote and is_typing:
+                return Meaning(off=f"Enter sends the query to {model}")
+            vector = self.embedder.embed([text])[0]
+        if vector is None:
+            return Meaning(off="no embedding model is in use")
+        from tierdeck.embed.unit_vectors import unit_vector
+        from tierdeck.search.meaning_leg import MeaningLeg
+
+        return Meaning(MeaningLeg(index, unit_vector(vector, dimensions, of="the query")), model)
+
+
+def _other_model(index: VectorIndex, embedder: Embedder) -> str:
+    made_by = f"{index.model} ({index.dimensions} dimensions)"
+    asked = f"{embedder.name} ({embedder.dimensions})"
+    return f"{index.vectors_count:,} memories embedded by {made_by}, not by {asked}; re-embed with `tierdeck embed`"

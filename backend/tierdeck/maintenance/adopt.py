@@ -84,7 +84,7 @@ def adopt(path: Path) -> AdoptReport:
     try:
         with db.driver_errors(path, "adopt"):
             kept = backup_before(conn, path, "adopt")
-            migrate.migrate(conn, StoreKind.ADOPTED, 0)
+            migrate.migrate(conn, StoreKind.ADOPTED)
             tables = tuple(_our_rows(conn))
     finally:
         conn.close()

@@ -17,6 +17,7 @@ import apsw
 from tierdeck import db, migrate
 from tierdeck.errors import ConflictError, DamagedStoreError, InvalidValueError, NotAStoreError, StoreBusyError
 from tierdeck.maintenance.backup_check import BackupCheck, verify_backup
+from tierdeck.maintenance.journal_mode import asks_for_wal
 from tierdeck.maintenance.manifest import count_rows, drop_manifest, take_manifest, write_manifest
 from tierdeck.migrate import StoreKind
 from tierdeck.store import Store
@@ -34,7 +35,6 @@ __all__ = [
 ]
 
 _BESIDE = ("-wal", "-shm", "-journal")
-_WAL_VERSION = b"\x02\x02"
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +126,7 @@ def restore_backup(source: Path, target: Path) -> RestoreReport:
     check = verify_backup(source)
     if not check.is_good:
         raise DamagedStoreError(f"restore {source}: {check.problems[0]}", hint="try an older backup")
-    was_wal = _is_wal(target)
+    was_wal = asks_for_wal(target)
     fresh = _fresh_copy(source, target, in_wal=was_wal)
     try:
         kept = _set_aside(target) if target.exists() else None
@@ -160,26 +160,26 @@ def _vouched_for(path: Path, *, has_our_tables: bool) -> BackupReport:
             return BackupReport(path, path.stat().st_size, count_rows(conn), has_digest=False)
         finally:
             conn.close()
-    conn = db.open_writer(path)
+    copy = db.open_writer(path)
     try:
         with db.driver_errors(path, "back up to"):
-            manifest = take_manifest(conn, now_ms())
-            with conn:
-                write_manifest(conn, manifest)
+            manifest = take_manifest(copy, now_ms())
+            with copy:
+                write_manifest(copy, manifest)
     finally:
-        conn.close()
+        copy.close()
     return BackupReport(path, path.stat().st_size, manifest.rows, has_digest=True)
 
 
 def _fresh_copy(source: Path, target: Path, *, in_wal: bool) -> Path:
     fresh = target.with_name(f".{target.name}.restoring-{os.getpid()}")
     fresh.unlink(missing_ok=True)
-    conn = db.open_untouched(source)
+    backup_conn = db.open_untouched(source)
     try:
         with db.driver_errors(source, "restore"):
-            db.copy_database(conn, fresh)
+            db.copy_database(backup_conn, fresh)
     finally:
-        conn.close()
+        backup_conn.close()
     conn = db.open_writer(fresh)
     try:
         with db.driver_errors(fresh, "restore"):
@@ -227,15 +227,6 @@ def _copy_of_bytes(target: Path) -> Path:
             with part.open("rb") as old, os.fdopen(descriptor, "wb") as new:
                 shutil.copyfileobj(old, new)
     return kept
-
-
-def _is_wal(path: Path) -> bool:
-    """Whether the file's header asks for a write-ahead log (bytes 18 and 19)."""
-    try:
-        with path.open("rb") as file:
-            return file.read(20)[18:20] == _WAL_VERSION
-    except OSError:
-        return False
 
 
 def _sync_folder(folder: Path) -> None:

@@ -42,8 +42,11 @@ def put_back(conn: apsw.Connection, node_id: str, snapshot: Snapshot) -> None:
 
 
 def digest(snapshot: Snapshot) -> str:
-    """What tells whether a row is still as a change left it (BLAKE2b-128 of its lasting columns)."""
-    lasting = {column: value for column, value in snapshot.items() if column not in PASSING_COLUMNS}
+    """What tells whether a row is still as a change left it (BLAKE2b-128 of its lasting columns).
+
+    Not its `pk`: that is a place in a file, and another one after an import.
+    """
+    lasting = {column: value for column, value in snapshot.items() if column not in PASSING_COLUMNS | {"pk"}}
     text = json.dumps(lasting, sort_keys=True, ensure_ascii=True, allow_nan=False)
     return blake2b(text.encode(), digest_size=16).hexdigest()
 

@@ -1,0 +1,111 @@
+"""Vectors: how many memories have one, the file they are in, what the cache has forgotten, the real total size."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from pathlib import Path
+
+from tierdeck import db
+from tierdeck.config import EmbeddingSettings
+from tierdeck.embed.coverage import Coverage, coverage
+from tierdeck.embed.index_file import get_setting, open_for_reading
+from tierdeck.embed.index_path import cache_folder, cached_index_path, index_path
+from tierdeck.errors import StoreError
+from tierdeck.maintenance.health import DETAILS, Check
+from tierdeck.store import Store
+
+_EMBED = "tierdeck embed"
+_LOGS = ("", "-wal", "-shm")
+
+
+def check_embeddings(store: Store, settings: EmbeddingSettings) -> Check:
+    """How many memories have a vector of the model in force, and how many have one of another."""
+    found = coverage(store, settings)
+    details = tuple(f"{count:,} embedded by {model}" for model, count in sorted(found.by_model.items()))
+    if not found.current_model:
+        return Check("embeddings", "info", "no model is in force: search by word only", None, details)
+    text = f"{found.embedded:,} of {found.total:,} memories embedded by {found.current_model}"
+    rest = _rest(found)
+    if rest:
+        text = f"{text}; {rest}"
+    if found.failed:
+        return Check("embeddings", "warn", text, _EMBED, details)
+    return Check(
+        "embeddings", "info" if found.pending or found.stale else "ok", text, _EMBED if rest else None, details
+    )
+
+
+def check_index_file(store: Store, *, is_thorough: bool) -> Check:
+    """Whether the index file can be used; thorough reads all of it.
+
+    Raises:
+        IndexFileError, ModelUnavailableError: it can't.
+    """
+    path = index_path(store)
+    conn = open_for_reading(store)
+    if conn is None:
+        return Check("index-file", "info", "there is none yet: search by word only", _EMBED)
+    with closing(conn):
+        if is_thorough:
+            found = [str(row[0]) for row in conn.execute(f"PRAGMA integrity_check({DETAILS})")]
+            if found != ["ok"]:
+                return Check("index-file", "bad", f"{path} is damaged", "tierdeck embed --rebuild", tuple(found))
+        model = get_setting(conn, "model")
+    return Check("index-file", "ok", f"{path}, {_bytes(path):,} bytes" + (f", made for {model}" if model else ""))
+
+
+def check_cache() -> Check:
+    """Index files in the cache whose store is gone, was replaced, or was moved."""
+    files = sorted(cache_folder().glob("*-index"))
+    orphans = [file for file in files if _is_orphan(file)]
+    if not orphans:
+        return Check("cache", "ok", f"{len(files)} index files in the cache, each of a store that is there")
+    size = sum(_bytes(file) for file in orphans)
+    details = tuple(f"{file}: made from {_source(file) or 'an unknown store'}" for file in orphans[:DETAILS])
+    text = f"{len(orphans)} of {len(files)} index files in {cache_folder()} belong to no store ({size:,} bytes)"
+    return Check("cache", "info", text, "delete them", details)
+
+
+def check_size(store: Store) -> Check:
+    """What the store takes on disk, all files together."""
+    own, index = _bytes(store.path), _bytes(index_path(store))
+    text = f"{own + index:,} bytes: {own:,} the store"
+    if index:
+        text += f", {index:,} its index ({index / own:.0%} of the store)"
+    return Check("size", "info", text)
+
+
+def _rest(found: Coverage) -> str:
+    named = (
+        (found.pending, "waiting"),
+        (found.stale, "changed since"),
+        (found.failed, "refused"),
+        (found.off, "not to be embedded"),
+    )
+    return ", ".join(f"{count:,} {words}" for count, words in named if count)
+
+
+def _bytes(path: Path) -> int:
+    files = (Path(f"{path}{end}") for end in _LOGS)
+    return sum(file.stat().st_size for file in files if file.exists())
+
+
+def _is_orphan(file: Path) -> bool:
+    source = _source(file)
+    if source is None:
+        return True
+    try:
+        return cached_index_path(source) != file
+    except OSError:
+        return True
+
+
+def _source(file: Path) -> Path | None:
+    """The store that the index file says it was made from; None when it can't be read."""
+    try:
+        with closing(db.open_untouched(file)) as conn, db.driver_errors(file, "read"):
+            tables = conn.execute("SELECT 1 FROM sqlite_master WHERE name = 'index_setting'").fetchall()
+            found = get_setting(conn, "source_path") if tables else None
+    except StoreError:
+        return None
+    return Path(found) if isinstance(found, str) else None

@@ -1,0 +1,99 @@
+"""What doctor found and can mend: each in one transaction, after a backup."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import apsw
+
+from tierdeck import migrate
+from tierdeck.errors import InvalidValueError, ReadOnlyStoreError
+from tierdeck.maintenance.backup import backup
+from tierdeck.maintenance.row_checks import delete_orphans
+from tierdeck.maintenance.schema_check import promised_objects, real_objects
+from tierdeck.store import Store, StoreKind
+
+
+@dataclass(frozen=True, slots=True)
+class RepairReport:
+    """What was mended: (name of the check, what was done) in the order of `REPAIRS`; the backup made before."""
+
+    backup: Path
+    done: tuple[tuple[str, str], ...]
+
+
+def repair(store: Store, names: Sequence[str]) -> RepairReport:
+    """Mend what the checks of those names found; what is in order already comes out the same.
+
+    Memories, relations and their history stay as they are.
+
+    Args:
+        names: of `REPAIRS`: "search-index" builds the full-text index anew from the memories, "orphans" deletes our
+            rows of memories that are gone, "schema" puts back a missing index or trigger in a store of ours.
+
+    Raises:
+        InvalidValueError: a name is none that can be mended; nothing was changed.
+        ReadOnlyStoreError: the store is open for reading.
+        DamagedStoreError: the file itself is damaged; nothing was changed.
+    """
+    unknown = [name for name in names if name not in REPAIRS]
+    if unknown or not names:
+        what = f"{unknown[0]!r} is none of" if unknown else "name at least one of"
+        raise InvalidValueError(f"repair {store.path}: {what} {', '.join(REPAIRS)}")
+    if store.read_only:
+        raise ReadOnlyStoreError(
+            f"repair {store.path}: it is open for reading", hint="adopt it first, or open it to write"
+        )
+    kept = backup(store, migrate.backup_path(store.path, "repair")).path
+    done = []
+    for name in (known for known in REPAIRS if known in names):
+        with store.writing() as conn:
+            done.append((name, REPAIRS[name](conn, store.kind)))
+    return RepairReport(kept, tuple(done))
+
+
+def rebuild_search_index(conn: apsw.Connection, kind: StoreKind) -> str:
+    """Make `content_fts` anew from `nodes`, inside the caller's transaction.
+
+    Dropped and made again by its own statement rather than emptied: deleting from a damaged index fails, and takes
+    twice as long on a sound one. In a store of ours each row takes its memory's pk as rowid; in another program's
+    the rowids are SQLite's, as that program's own rebuild leaves them.
+    """
+    sql = str(conn.execute("SELECT sql FROM sqlite_master WHERE name = 'content_fts'").get)
+    conn.execute("DROP TABLE content_fts")
+    conn.execute(sql)
+    if kind is StoreKind.OWN:
+        conn.execute(
+            "INSERT INTO content_fts (rowid, node_id, content, type) "
+            "SELECT pk, id, content, type FROM nodes ORDER BY pk"
+        )
+    else:
+        conn.execute("INSERT INTO content_fts (node_id, content, type) SELECT id, content, type FROM nodes")
+    return f"{conn.changes():,} memories indexed anew"
+
+
+def _clear_orphans(conn: apsw.Connection, _kind: StoreKind) -> str:
+    return f"{delete_orphans(conn):,} rows of memories that are gone were deleted"
+
+
+def _put_back_objects(conn: apsw.Connection, kind: StoreKind) -> str:
+    """Indexes and triggers only: a missing table is lost data, and an empty one in its place would hide that."""
+    if kind is not StoreKind.OWN:
+        return "nothing: the tables are another program's"
+    promised, found = promised_objects(kind, migrate.version_of(conn)), real_objects(conn)
+    made = []
+    for (what, name), sql in promised.items():
+        if what in ("index", "trigger") and (what, name) not in found:
+            conn.execute(sql)
+            made.append(name)
+    return f"put back {', '.join(made)}" if made else "nothing was missing"
+
+
+REPAIRS: dict[str, Callable[[apsw.Connection, StoreKind], str]] = {
+    "schema": _put_back_objects,
+    "search-index": rebuild_search_index,
+    "orphans": _clear_orphans,
+}
+"""What can be mended, by the name of its check. The schema first: an index is only kept by its triggers."""

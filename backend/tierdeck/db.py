@@ -37,6 +37,7 @@ from tierdeck.errors import (
 BUSY_TIMEOUT_MS = 5_000
 WAL_LIMIT_BYTES = 64_000_000
 INDEX_PAGE_BYTES = 65_536
+INDEX_APPLICATION_ID = 0x7D_1DEC  # stands in the file's head, so that no other file is taken for an index
 SQLITE_MAGIC = b"SQLite format 3\x00"
 _URI_FLAGS = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE | apsw.SQLITE_OPEN_URI
 # Where WAL's shared memory does not reach all users of the file.
@@ -142,8 +143,11 @@ def open_index(path: Path, *, is_writing: bool) -> apsw.Connection:
             conn.pragma("mmap_size", 1 << 40)
             if is_writing:
                 conn.transaction_mode = "IMMEDIATE"
-                conn.pragma("page_size", INDEX_PAGE_BYTES)
-                set_journal_mode(conn, path)
+                if not conn.pragma("page_count"):
+                    conn.pragma("page_size", INDEX_PAGE_BYTES)
+                    conn.pragma("application_id", INDEX_APPLICATION_ID)
+                if conn.pragma("application_id") == INDEX_APPLICATION_ID:  # else the caller will refuse the file
+                    set_journal_mode(conn, path)
                 conn.pragma("synchronous", "NORMAL")
             else:
                 conn.pragma("query_only", True)

@@ -2,7 +2,7 @@
 
 A list shows memories masked, and nothing that looks like a secret goes to a remote model unless it was allowed.
 Rather too much is found than too little: a wrongly masked word costs a key press, a leaked key costs the key. The
-least lengths are short because a list shows cut text, and a key cut in half must not show its first half.
+least lengths are short because a list shows cut text, and of a key that is cut off at most 19 letters may show.
 
 Linear in the length of the text: every pattern begins with a literal or a keyword, and its repeats are bounded or
 can't cross the next possible beginning: 0.2 to 0.5 s for a million characters, 0.1 ms for a row of a list.
@@ -38,7 +38,7 @@ _PREFIXED = re.compile(
     r"([A-Za-z0-9_\-]{8,}(?:[.~+/=]+[A-Za-z0-9_\-]+){0,8})"
 )
 _ACCESS_ID = re.compile(r"(?<![A-Za-z0-9_])(?:AKIA|ASIA)[A-Z0-9]{8,}")  # Amazon
-_BOT_TOKEN = re.compile(r"(?<![0-9A-Za-z])[0-9]{8,10}:AA[A-Za-z0-9_\-]{16,}")  # Telegram
+_BOT_TOKEN = re.compile(r"(?<![0-9A-Za-z])[0-9]{8,10}:AA[A-Za-z0-9_\-]{8,}")  # Telegram
 _WEBHOOK = re.compile(r"(?:hooks\.slack\.com/services|discord(?:app)?\.com/api/webhooks)/[A-Za-z0-9_/\-]{8,}")
 _AUTHORIZATION = re.compile(r"(?i)\b(?:bearer|basic)[ \t]{1,4}([A-Za-z0-9_\-.~+/]{8,}={0,2})")
 # The end of the text counts as the end of a password: a list may have cut it off. A port is no password.
@@ -55,6 +55,7 @@ _PLACEHOLDER = re.compile(
     r"(?i)[$<{%*.\[(]|x{3}|\u2022|your|example|change|redacted|masked|hidden|placeholder|none\b|null\b|undefined"
 )
 _NAME = re.compile(r"[A-Za-z]+(?:[.\-/_]+[A-Za-z]+)*[.:!?]?")
+_INNER_CAPITAL = re.compile(r"[a-z][A-Z]")
 _WORD = re.compile(r"[A-Za-z]+")
 _TYPE_WORDS = frozenset({"string", "required", "optional", "password", "secret", "prompt", "missing", "invalid"})
 
@@ -122,8 +123,10 @@ def _private_keys(text: str) -> Iterator[Span]:
 
 
 def _is_random(body: str) -> bool:
-    """A key has digits or one long run of letters; `hf_hub_download` has neither."""
-    return any(c.isdigit() for c in body) or any(len(run) >= 16 for run in re.split(r"[_\-.]", body))
+    """A key has digits, or capitals inside words, or one long run of letters; `hf_hub_download` has none."""
+    if any(c.isdigit() for c in body) or _INNER_CAPITAL.search(body):
+        return True
+    return any(len(run) >= 16 for run in re.split(r"[_\-.]", body))
 
 
 def _is_secret_value(match: re.Match[str]) -> bool:

@@ -45,7 +45,7 @@ class BatchSender:
     """Sends batches and keeps what it learned about the provider.
 
     `rows_limit` is the largest batch it takes, once that is known. `is_down` says that it failed so often in a row
-    that the next batch is not worth trying.
+    that the next batch is not worth trying, and `last_error` what it said.
     """
 
     def __init__(
@@ -55,14 +55,17 @@ class BatchSender:
         max_attempts: int,
         should_stop: Callable[[], bool],
         sleep: Callable[[float], None],
+        before_request: Callable[[], None],
     ) -> None:
         self._embedder = embedder
         self._max_attempts = max(1, max_attempts)
         self._should_stop = should_stop
         self._sleep = sleep
+        self._before_request = before_request
         self._failures = 0
         self.rows_limit: int | None = None
         self.is_down = False
+        self.last_error = ""
 
     def send(self, texts: Sequence[str]) -> list[NDArray[np.float32] | Refusal]:
         """Each text's vector at unit length, or why it has none; in the order of the texts.
@@ -72,23 +75,24 @@ class BatchSender:
             StoppedError: stopped while waiting.
         """
         self._failures = 0
+        # One bad text among n makes about log2(n) requests fail in a row; more of them, and it is the provider.
         return self._solve(list(texts), self._max_attempts, give_up_after=len(texts).bit_length() + 2)
 
     def _solve(self, texts: list[str], attempts: int, *, give_up_after: int) -> list[NDArray[np.float32] | Refusal]:
         if self.is_down:
-            return [Refusal("the provider failed again and again", is_permanent=False)] * len(texts)
+            return [Refusal(self.last_error, is_permanent=False)] * len(texts)
         try:
-            return self._checked(self._call(texts, attempts))
+            return self._checked(self._call(texts, attempts), len(texts))
         except VectorRefusedError as e:
-            error, is_permanent = e.message, True
+            self.last_error, is_permanent = e.message, True
         except ProviderError as e:
             if e.stops_run:
                 raise
-            error, is_permanent = e.message, not e.is_retryable
-            self._failures += 1
+            self.last_error, is_permanent = e.message, not e.is_retryable
+            self._failures += e.is_retryable
             self.is_down = self._failures > give_up_after
         if len(texts) == 1:
-            return [Refusal(error, is_permanent)]
+            return [Refusal(self.last_error, is_permanent)]
         return self._halved(texts, attempts if is_permanent else 1, is_permanent, give_up_after)
 
     def _halved(
@@ -110,7 +114,7 @@ class BatchSender:
             try:
                 vectors = self._embed(texts)
             except ProviderError as e:
-                if e.stops_run or not e.is_retryable or attempt == attempts:
+                if not e.is_retryable or attempt == attempts:
                     raise
                 delay = retry_delay_s(attempt, e.retry_after_s, random.random())  # noqa: S311 - not for secrets
                 if delay > MAX_WAIT_S:
@@ -127,11 +131,18 @@ class BatchSender:
         raise AssertionError("unreachable: the last attempt returns or raises")
 
     def _embed(self, texts: list[str]) -> NDArray[np.float32]:
+        self._before_request()
         if not self._embedder.is_remote:
             return self._embedder.embed(texts)
         return run_stoppable(lambda: self._embedder.embed(texts), self._should_stop)
 
-    def _checked(self, vectors: NDArray[np.float32]) -> list[NDArray[np.float32] | Refusal]:
+    def _checked(self, vectors: NDArray[np.float32], texts: int) -> list[NDArray[np.float32] | Refusal]:
+        if len(vectors) != texts:
+            raise ProviderError(
+                f"embed with {self._embedder.name}: {len(vectors)} vectors came for {texts} texts",
+                is_retryable=False,
+                stops_run=True,
+            )
         checked: list[NDArray[np.float32] | Refusal] = []
         for vector in vectors:
             try:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import closing
 from dataclasses import dataclass, field
 
@@ -46,11 +46,17 @@ class Coverage:
         return f"{counts}; not compared with {self.current_model}: `tierdeck embed` makes them anew"
 
 
-def coverage(store: Store, settings: EmbeddingSettings) -> Coverage:
+def coverage(
+    store: Store, settings: EmbeddingSettings, *, should_stop: Callable[[], bool] | None = None
+) -> Coverage:
     """How much of the store has its vectors, from the state of both files now; nothing is written or sent.
+
+    Args:
+        should_stop: asked often, for a million memories take seconds.
 
     Raises:
         IndexFileError: the index file can't be used.
+        StoppedError: `should_stop` said so.
     """
     choice = chosen_model(settings, store)
     total = int(store.read(lambda c: c.execute("SELECT count(*) FROM nodes").get))
@@ -58,12 +64,18 @@ def coverage(store: Store, settings: EmbeddingSettings) -> Coverage:
     if conn is None:
         return Coverage(total, pending=total, current_model=choice.name or None)
     with closing(conn), index_errors(index_path(store)):
-        return _coverage(conn, store, choice, total)
+        return _coverage(conn, store, choice, total, should_stop)
 
 
-def _coverage(conn: apsw.Connection, store: Store, choice: ModelChoice, total: int) -> Coverage:
+def _coverage(
+    conn: apsw.Connection,
+    store: Store,
+    choice: ModelChoice,
+    total: int,
+    should_stop: Callable[[], bool] | None,
+) -> Coverage:
     model = Model(choice.name, choice.dimensions)
-    seen = look_through(conn, store, model)
+    seen = look_through(conn, store, model, should_stop)
     searched = current_model(conn)
     return Coverage(
         total=total,

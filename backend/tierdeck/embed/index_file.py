@@ -7,17 +7,17 @@ hash of the text it was made from, and a vector whose hash does not fit its text
 
 from __future__ import annotations
 
-import contextlib
 import os
 import re
 from collections.abc import Iterator
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
 import apsw
 
 from tierdeck import db
 from tierdeck.embed.index_path import index_path
-from tierdeck.errors import DamagedStoreError, IndexFileError, NotAStoreError, StoreNotFoundError
+from tierdeck.errors import IndexFileError, NotAStoreError, StoreBusyError, StoreError
 from tierdeck.store import Store
 
 INDEX_VERSION = 1
@@ -70,22 +70,25 @@ def open_for_writing(store: Store) -> apsw.Connection:
 
     Raises:
         IndexFileError: a file is there that is no index of ours, is damaged, or is of another version.
+        StoreBusyError: another program holds the index file.
         ModelUnavailableError: sqlite-vec can't be loaded.
     """
     path = index_path(store)
     _make_file(path, store)
-    with index_errors(path):
-        conn = db.open_index(path, is_writing=True)
-        try:
-            _check_page_size(path)
-            _has_version(conn, path)
-            with conn:
-                conn.execute(_SCHEMA)
-                set_setting(conn, "index_version", INDEX_VERSION)
-                set_setting(conn, "source_path", str(store.path.resolve()))
-        except BaseException:
-            conn.close()
-            raise
+    conn = _open(path, is_writing=True)
+    try:
+        with index_errors(path):
+            if not _is_made(conn, path):
+                with conn:  # all of it or nothing: a half-made file has no table and is made at the next opening
+                    conn.execute(_SCHEMA)
+                    set_setting(conn, "index_version", INDEX_VERSION)
+            source = str(store.path.resolve())
+            if get_setting(conn, "source_path") != source:
+                with conn:
+                    set_setting(conn, "source_path", source)
+    except BaseException:
+        conn.close()
+        raise
     return conn
 
 
@@ -94,33 +97,48 @@ def open_for_reading(store: Store) -> apsw.Connection | None:
     path = index_path(store)
     if not path.exists() or path.stat().st_size == 0:
         return None
-    with index_errors(path):
-        conn = db.open_index(path, is_writing=False)
-        try:
-            if _has_version(conn, path):
+    conn = _open(path, is_writing=False)
+    try:
+        with index_errors(path):
+            if _is_made(conn, path):
                 return conn
-        except BaseException:
-            conn.close()
-            raise
-        conn.close()  # another process is making it just now
+    except BaseException:
+        conn.close()
+        raise
+    conn.close()  # another process is making it just now
     return None
 
 
-@contextlib.contextmanager
+@contextmanager
 def index_errors(path: Path) -> Iterator[None]:
-    """Turn what goes wrong inside with the file into an `IndexFileError`."""
+    """Turn what the driver raises about the index file into errors of ours; the store's own pass through."""
     try:
-        with db.driver_errors(path, "use index"):
-            yield
-    except (DamagedStoreError, NotAStoreError, StoreNotFoundError) as e:
-        raise IndexFileError(e.message, hint=_REBUILD_HINT) from e
+        yield
+    except (apsw.BusyError, apsw.LockedError) as e:
+        raise StoreBusyError(f"use index {path}: another program holds it", hint="try again when it is done") from e
+    except (apsw.FullError, apsw.IOError, apsw.CantOpenError, apsw.ReadOnlyError) as e:
+        raise IndexFileError(f"use index {path}: {e}", hint="search by word works without it") from e
+    except apsw.Error as e:
+        # vec0 raises a plain SQLError when its own tables lack what they must hold.
+        raise IndexFileError(f"use index {path}: it is damaged ({e})", hint=_REBUILD_HINT) from e
 
 
-def rebuild_index(store: Store) -> None:
-    """Remove the store's index file; the next run makes it anew. Everything in it can be made again."""
+def rebuild_index(store: Store) -> Path | None:
+    """Make room for a new index file; the next run of the indexer fills it. Not while another one runs.
+
+    Everything in an index can be made again, so one of ours, damaged or not, is removed. A file that is no index of
+    ours is moved aside instead.
+
+    Returns:
+        Where a file that is not ours lies now; None when there was none.
+    """
     path = index_path(store)
+    aside = _free_name(path) if _is_anothers(path) else None
+    if aside is not None:
+        path.rename(aside)
     for suffix in ("", "-wal", "-shm", "-journal"):
         path.with_name(path.name + suffix).unlink(missing_ok=True)
+    return aside
 
 
 def dimensions_of(conn: apsw.Connection, table: str) -> int | None:
@@ -152,19 +170,56 @@ def set_setting(conn: apsw.Connection, key: str, value: str | int | None) -> Non
     conn.execute("INSERT OR REPLACE INTO index_setting (key, value) VALUES (?, ?)", (key, value))
 
 
-def _has_version(conn: apsw.Connection, path: Path) -> bool:
+def _open(path: Path, *, is_writing: bool) -> apsw.Connection:
+    try:
+        return db.open_index(path, is_writing=is_writing)
+    except StoreBusyError:
+        raise
+    except StoreError as e:
+        raise IndexFileError(e.message.replace("open", "use index", 1), hint=_REBUILD_HINT) from e
+
+
+def _is_made(conn: apsw.Connection, path: Path) -> bool:
     """Whether the file is an index of this version; False for one without any table, an error for any other."""
-    tables = {str(row[0]) for row in conn.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
-    if not tables:
+    if conn.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone() is None:
         return False
-    if "index_setting" not in tables:
-        raise IndexFileError(f"use index {path}: it is not an index of ours", hint="move it away")
+    if conn.pragma("application_id") != db.INDEX_APPLICATION_ID:
+        raise IndexFileError(
+            f"use index {path}: it is not an index of ours", hint="`tierdeck embed --rebuild` moves it aside"
+        )
     version = get_setting(conn, "index_version")
     if version != INDEX_VERSION:
         raise IndexFileError(
             f"use index {path}: its version is {version}, this program's {INDEX_VERSION}", hint=_REBUILD_HINT
         )
+    # In the head of the file: with small pages a chunk of vectors is a chain of thousands.
+    page_bytes = conn.pragma("page_size")
+    if page_bytes != db.INDEX_PAGE_BYTES:
+        raise IndexFileError(
+            f"use index {path}: its pages have {page_bytes} bytes, not {db.INDEX_PAGE_BYTES}", hint=_REBUILD_HINT
+        )
     return True
+
+
+def _is_anothers(path: Path) -> bool:
+    """Whether the file is sound and not ours, or no database at all; a damaged index counts as ours."""
+    if not path.is_file() or path.stat().st_size == 0:
+        return False
+    try:
+        with closing(db.open_reader(path)) as conn, db.driver_errors(path, "use index"):
+            has_tables = conn.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone() is not None
+            return has_tables and conn.pragma("application_id") != db.INDEX_APPLICATION_ID
+    except NotAStoreError:
+        return True
+    except StoreError:
+        return False
+
+
+def _free_name(path: Path) -> Path:
+    count = 1
+    while (aside := path.with_name(f"{path.name}.aside-{count}")).exists():
+        count += 1
+    return aside
 
 
 def _make_file(path: Path, store: Store) -> None:
@@ -172,14 +227,8 @@ def _make_file(path: Path, store: Store) -> None:
         return
     if path.parent != store.path.parent:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    with contextlib.suppress(FileExistsError):  # another process may make it now
-        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_NOFOLLOW, 0o600))
-
-
-def _check_page_size(path: Path) -> None:
-    """Bytes 16 and 17 of the file's head hold the page size; 00 01 stands for 65,536."""
-    with path.open("rb") as file:
-        head = file.read(18)
-    if len(head) == 18 and head[16:18] != b"\x00\x01":
-        size = int.from_bytes(head[16:18], "big")
-        raise IndexFileError(f"use index {path}: its pages have {size} bytes, not 65536", hint=_REBUILD_HINT)
+    try:
+        with suppress(FileExistsError):  # another process may make it now
+            os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_NOFOLLOW, 0o600))
+    except OSError as e:
+        raise IndexFileError(f"make index {path}: {e.strerror}", hint="search by word works without it") from e

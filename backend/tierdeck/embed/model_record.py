@@ -1,4 +1,4 @@
-"""What the index file keeps about a model: where its vectors are, their sum and mean, what was seen of the store."""
+"""What the index file keeps about a model: its vectors, their sum and mean, and what was seen of the store."""
 
 from __future__ import annotations
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import apsw
 
 from tierdeck.embed.model_record import Model
+from tierdeck.embed.stoppable import StoppedError
 from tierdeck.embed.store_texts import TextState, all_texts
 from tierdeck.store import Store
 
@@ -24,14 +26,25 @@ class LookedThrough:
     to_do: dict[str, int] = field(default_factory=dict)
 
 
-def look_through(conn: apsw.Connection | None, store: Store, model: Model) -> LookedThrough:
+def look_through(
+    conn: apsw.Connection | None,
+    store: Store,
+    model: Model,
+    should_stop: Callable[[], bool] | None = None,
+) -> LookedThrough:
     """Compare every text's hash with the index's state of that model (some 8 µs a memory).
 
     Args:
         conn: the index file; None when there is none yet.
+        should_stop: asked before each page of texts.
+
+    Raises:
+        StoppedError: `should_stop` said so.
     """
     seen = LookedThrough()
     for page in all_texts(store):
+        if should_stop is not None and should_stop():
+            raise StoppedError
         for text in page.texts:
             row = None
             if conn is not None:

@@ -22,6 +22,8 @@ _SETUP_FAULTS = {
 # Models that make shorter vectors on demand, and their full length. Other servers refuse the parameter.
 _NATIVE_DIMENSIONS = {"text-embedding-3-small": 1536, "text-embedding-3-large": 3072}
 _MESSAGE_CHARS = 300
+# What the HTTP client raises when no connection came about; the package it comes from changed its name.
+_NOT_CONNECTED = frozenset({"ConnectError", "ConnectTimeout", "ProxyError", "UnsupportedProtocol"})
 
 
 class RemoteEmbedder:
@@ -63,7 +65,7 @@ class RemoteEmbedder:
         except openai.APIStatusError as e:
             raise self._status_error(e) from e
         except openai.APIConnectionError as e:
-            raise self._error(f"it can't be reached ({e.message})", is_retryable=True) from e
+            raise self._connection_error(e) from e
         except (openai.OpenAIError, ValueError, TypeError, AttributeError) as e:
             # The package hands through what a broken answer does to it: no data, no JSON, no numbers.
             raise self._error(f"its answer can't be read ({e})", is_retryable=True) from e
@@ -98,6 +100,17 @@ class RemoteEmbedder:
         raise VectorRefusedError(
             f"embed with {self.name}: vectors of {sorted(lengths)} numbers came, {self.dimensions} are configured"
         )
+
+    def _connection_error(self, e: openai.APIConnectionError) -> ProviderError:
+        cause = e.__cause__
+        if type(cause).__name__ in _NOT_CONNECTED:
+            return self._error(
+                f"{self._client.base_url.host} can't be reached ({cause})",
+                is_retryable=True,
+                stops_run=True,
+                hint="check the network and base_url; search by word works, and `tierdeck embed` goes on later",
+            )
+        return self._error(f"no answer ({e.message})", is_retryable=True)
 
     def _status_error(self, e: openai.APIStatusError) -> ProviderError:
         said = f"{e.status_code} {e.message}"

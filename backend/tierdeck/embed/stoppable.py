@@ -12,7 +12,7 @@ POLL_S = 0.05
 
 
 class StoppedError(Exception):
-    """The run was asked to stop; what was not committed stays as it was. Never leaves the indexer."""
+    """The run was asked to stop; what was not committed stays as it was. It reaches only whoever can ask for it."""
 
 
 def run_stoppable(work: Callable[[], T], should_stop: Callable[[], bool]) -> T:

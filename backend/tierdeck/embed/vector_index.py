@@ -148,10 +148,6 @@ class VectorIndex:
                     found[node_id] = str(row[0])
         return found
 
-    def interrupt(self) -> None:
-        """Make a search that runs in another thread end with an error soon."""
-        self._conn.interrupt()
-
     def close(self) -> None:
         """Close the file; closing twice is allowed."""
         with self._lock:

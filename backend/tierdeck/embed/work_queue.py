@@ -47,6 +47,7 @@ class WorkQueue:
         self._claimant = claimant
         self._lease_ms = lease_ms
         self._clock_ms = clock_ms
+        self._claimed_at_ms = 0
 
     def claim(self, limit_texts: int, given_up: Collection[str]) -> list[Work]:
         """Claim the next texts for this run, in one short transaction; memories of equal text together.
@@ -65,13 +66,15 @@ class WorkQueue:
                     found[text_hash] = work
                 if len(found) >= limit_texts:
                     break
-            self._mark(found.values(), now + self._lease_ms)
+            self._mark(found.values(), now)
         return list(found.values())
 
-    def renew(self, works: Sequence[Work]) -> None:
-        """Claim the same texts for longer, before another wait."""
-        with self._conn:
-            self._mark(works, self._clock_ms() + self._lease_ms)
+    def keep(self, works: Sequence[Work]) -> None:
+        """Claim the same texts for longer when a third of the time is gone; called before each request."""
+        now = self._clock_ms()
+        if now >= self._claimed_at_ms + self._lease_ms // 3:
+            with self._conn:
+                self._mark(works, now)
 
     def release(self, works: Sequence[Work] | None = None) -> None:
         """Give up this run's claims on these texts, or on all."""
@@ -106,12 +109,12 @@ class WorkQueue:
             (content_hash, *self._key, node_id),
         )
 
-    def refuse(self, node_id: str, status: str, error: str) -> None:
+    def refuse(self, node_id: str, content_hash: str, status: str, error: str) -> None:
         """Say why the memory has no vector (`pending`, `failed` or `skipped`), inside the caller's transaction."""
         self._conn.execute(
             "UPDATE embedding_state SET status = ?, error = ?, attempts = attempts + (? <> 'skipped'),"
-            f" claimed_by = NULL, claimed_until = NULL {_ROW} AND status = 'pending'",
-            (status, error, status, *self._key, node_id),
+            f" claimed_by = NULL, claimed_until = NULL {_ROW} AND status = 'pending' AND content_hash = ?",
+            (status, error, status, *self._key, node_id, content_hash),
         )
 
     def ask_again(self, status: str, reason: str | None = None) -> None:
@@ -157,10 +160,11 @@ class WorkQueue:
     def _is_others(self, by: object, until: object, now: int) -> bool:
         return by != self._claimant and is_claimed(by, until, now)
 
-    def _mark(self, works: Collection[Work], until: int) -> None:
+    def _mark(self, works: Collection[Work], now: int) -> None:
+        self._claimed_at_ms = now
         ids = json.dumps([node_id for work in works for node_id in work.node_ids])
         self._conn.execute(
             "UPDATE embedding_state SET claimed_by = ?, claimed_until = ? WHERE model = ? AND dimensions = ?"
             " AND status = 'pending' AND node_id IN (SELECT value FROM json_each(?))",
-            (self._claimant, until, *self._key, ids),
+            (self._claimant, now + self._lease_ms, *self._key, ids),
         )

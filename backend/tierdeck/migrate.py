@@ -87,19 +87,24 @@ def check_version(version: int, path: Path) -> None:
         )
 
 
-def migrate(conn: apsw.Connection, kind: StoreKind, from_version: int) -> None:
+def migrate(conn: apsw.Connection, kind: StoreKind) -> None:
     """Apply every later step and record the version, all in one transaction: all of it or none.
+
+    The version is read inside it, so that of two programs that come at once the second finds nothing to do.
 
     Args:
         conn: a writer; must not be inside a transaction.
-        from_version: 0 for a store without our tables.
+        kind: what the store is or, without any table yet, is to be.
     """
     with conn:
+        has_ours = conn.execute("SELECT 1 FROM sqlite_master WHERE name = 'td_setting'").fetchone() is not None
+        version = version_of(conn) if has_ours else 0
         for step in migrations():
-            if step.version > from_version and (kind is StoreKind.OWN or not step.own_only):
+            if step.version > version and (kind is StoreKind.OWN or not step.own_only):
                 conn.execute(step.sql)
         conn.execute(
-            "INSERT OR REPLACE INTO td_setting (key, value) VALUES (?, ?)", (VERSION_KEY, str(SCHEMA_VERSION))
+            "INSERT OR REPLACE INTO td_setting (key, value) VALUES (?, ?)",
+            (VERSION_KEY, str(max(version, SCHEMA_VERSION))),
         )
 
 

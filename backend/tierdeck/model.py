@@ -155,13 +155,14 @@ class Member:
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """A bond between any number of memories. Spec: SPEC-02.11 to SPEC-02.13"""
+    """A bond between any number of memories; `problems` as in `Node`. Spec: SPEC-02.11 to SPEC-02.13"""
 
     id: str
     type: EdgeType
     label: str | None
     weight: float
     members: tuple[Member, ...]
+    problems: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,7 +233,7 @@ class NodeFilter:
 
     Archived memories are left out unless `include_archived`, or `tiers` names the archive. Spec: SPEC-03.19
 
-    A memory made at `since_ms` is in, one made at `until_ms` is not, and one whose time can't be read is in neither.
+    A memory made at `since_ms` is in, one made at `until_ms` is not, one whose time can't be read is in neither.
     `metadata` pairs are compared as text with the value at that top-level key; both are data, never SQL.
     """
 

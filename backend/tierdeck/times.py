@@ -32,6 +32,17 @@ def parse_time_ms(value: object) -> int | None:
     return None
 
 
+def stored_time(time_ms: int) -> int | float:
+    """What to write into a time column so that `parse_time_ms` reads it back exactly.
+
+    A time before March 1973 has fewer milliseconds than today has seconds, and is written in seconds.
+
+    Args:
+        time_ms: below 1e14 (the year 5138), before and after the epoch.
+    """
+    return time_ms if abs(time_ms) >= SECONDS_BELOW else time_ms / 1000
+
+
 def _from_number(number: float) -> int | None:
     size = abs(number)
     if size != size or size >= MICROSECONDS_BELOW:  # NaN, or beyond any unit

@@ -1,16 +1,15 @@
 """Memories, their relations and their history: rows of the store file to values and back."""
 
 from tierdeck.migrate import StoreKind
+from tierdeck.store.changed_ids import ChangedIds, changes_since
 from tierdeck.store.changes import archive_nodes, edit_node, restore_nodes
+from tierdeck.store.embedding_flag import embedding_off, set_compute_embedding
 from tierdeck.store.filters import filter_sql, time_ms_sql
 from tierdeck.store.history import (
     AccessSummary,
     access_summary,
     accesses,
-    add_access,
-    add_session,
     confidence_changes,
-    sessions,
     tier_moves,
 )
 from tierdeck.store.nodes import (
@@ -22,6 +21,7 @@ from tierdeck.store.nodes import (
     resolve_id,
     resolve_ids,
 )
+from tierdeck.store.opening import default_path, open_store
 from tierdeck.store.pages import Cursor, Page, StoreCounts, count_nodes, counts, page_around, page_at_offset
 from tierdeck.store.relations import (
     RelatedNode,
@@ -33,13 +33,16 @@ from tierdeck.store.relations import (
     update_edge,
 )
 from tierdeck.store.revisions import redo, revisions, undo
+from tierdeck.store.sessions import add_access, add_session, sessions
 from tierdeck.store.settings import get_setting, set_setting
-from tierdeck.store.store import Store, default_path, open_store
+from tierdeck.store.store import ReadOnlyReason, Store
 
 __all__ = [
     "AccessSummary",
+    "ChangedIds",
     "Cursor",
     "Page",
+    "ReadOnlyReason",
     "RelatedNode",
     "Store",
     "StoreCounts",
@@ -51,6 +54,7 @@ __all__ = [
     "add_nodes",
     "add_session",
     "archive_nodes",
+    "changes_since",
     "confidence_changes",
     "count_nodes",
     "counts",
@@ -58,6 +62,7 @@ __all__ = [
     "delete_edge",
     "edges_of",
     "edit_node",
+    "embedding_off",
     "filter_sql",
     "get_edge",
     "get_node",
@@ -75,6 +80,7 @@ __all__ = [
     "restore_nodes",
     "revisions",
     "sessions",
+    "set_compute_embedding",
     "set_setting",
     "tier_moves",
     "time_ms_sql",

@@ -4,22 +4,25 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TypeVar
 from uuid import UUID, uuid4
 
 from tierdeck.errors import InvalidValueError
 from tierdeck.model import MAX_CONTENT_BYTES, NodeDraft, NodeType, Tier
+from tierdeck.times import MILLISECONDS_BELOW, stored_time
 
 MAX_ID_CHARS = 200
-MAX_METADATA_BYTES = 1_000_000
-MAX_LABEL_CHARS = 1_000
-E_ = TypeVar("E_", NodeType, Tier)
+MAX_METADATA_CHARS = 1_000_000
+MAX_COUNT = 2**53
+Choice = TypeVar("Choice", NodeType, Tier)
 DRAFT_COLUMNS = (
     "id", "type", "subtype", "content", "tier", "confidence", "provenance",
     "created_at", "updated_at", "last_accessed", "access_count", "metadata",
 )  # fmt: skip
-DraftValues = tuple[str, str, str | None, str, str, float, str | None, int, int, int, int, str]
+DraftValues = tuple[
+    str, str, str | None, str, str, float, str | None, int | float, int | float, int | float, int, str
+]
 
 
 def draft_values(draft: NodeDraft, now_ms: int) -> DraftValues:
@@ -29,7 +32,9 @@ def draft_values(draft: NodeDraft, now_ms: int) -> DraftValues:
         InvalidValueError: names the field, its value and the limit.
     """
     node_id = str(uuid4()) if draft.id is None else checked_id(draft.id)
-    created_at = now_ms if draft.created_at_ms is None else draft.created_at_ms
+    created_at_ms = now_ms if draft.created_at_ms is None else draft.created_at_ms
+    updated_at_ms = created_at_ms if draft.updated_at_ms is None else draft.updated_at_ms
+    last_accessed_ms = created_at_ms if draft.last_accessed_ms is None else draft.last_accessed_ms
     return (
         node_id,
         checked_choice(draft.type, NodeType, "type").value,
@@ -38,10 +43,10 @@ def draft_values(draft: NodeDraft, now_ms: int) -> DraftValues:
         checked_choice(draft.tier, Tier, "tier").value,
         checked_confidence(draft.confidence),
         checked_text(draft.provenance, "provenance"),
-        created_at,
-        created_at if draft.updated_at_ms is None else draft.updated_at_ms,
-        created_at if draft.last_accessed_ms is None else draft.last_accessed_ms,
-        draft.access_count,
+        checked_time(created_at_ms, "created_at_ms"),
+        checked_time(updated_at_ms, "updated_at_ms"),
+        checked_time(last_accessed_ms, "last_accessed_ms"),
+        checked_count(draft.access_count),
         metadata_json(draft.metadata),
     )
 
@@ -101,8 +106,34 @@ def checked_weight(value: float) -> float:
     return float(value)
 
 
-def checked_choice(value: E_, kind: type[E_], field: str) -> E_:
+def checked_time(time_ms: int, field: str) -> int | float:
+    """A time in milliseconds as its column takes it."""
+    if isinstance(time_ms, bool) or not isinstance(time_ms, int) or abs(time_ms) >= MILLISECONDS_BELOW:
+        raise InvalidValueError(
+            f"write memory: {field} {time_ms!r} is not a whole number of milliseconds before the year 5138"
+        )
+    return stored_time(time_ms)
+
+
+def checked_count(count: int) -> int:
+    """How often a memory was used: a whole number of 0 or more."""
+    if isinstance(count, bool) or not isinstance(count, int) or not 0 <= count <= MAX_COUNT:
+        raise InvalidValueError(f"write memory: access_count {count!r} is not a whole number of 0 or more")
+    return count
+
+
+def checked_actor(actor: str) -> str:
+    """Who changes something: at least one visible character."""
+    if not actor.strip():
+        raise InvalidValueError("change memory: the actor is blank", hint="name who changes it")
+    _check_storable(actor, "actor")
+    return actor
+
+
+def checked_choice(value: Choice, kind: type[Choice], field: str) -> Choice:
     """A member of a closed set, also when it came as its plain text."""
+    if isinstance(value, kind):
+        return value
     try:
         return kind(value)
     except ValueError:
@@ -111,22 +142,34 @@ def checked_choice(value: E_, kind: type[E_], field: str) -> E_:
 
 
 def metadata_json(metadata: Mapping[str, object]) -> str:
-    """A metadata object as JSON text: text keys, finite numbers, at most 1 MB."""
+    """A metadata object as JSON text: text keys at every level, finite numbers, at most 1 MB."""
+    if not isinstance(metadata, Mapping):
+        raise InvalidValueError(f"write memory: metadata is a {type(metadata).__name__}, not an object")
     if not metadata:
         return "{}"
     try:
         text = json.dumps(dict(metadata), ensure_ascii=False, allow_nan=False)
     except (TypeError, ValueError, RecursionError) as e:
         raise InvalidValueError(f"write memory: metadata can't be written as JSON: {e}") from e
-    for key in metadata:
-        if not isinstance(key, str):
-            raise InvalidValueError(f"write memory: metadata key {key!r} is not text")
+    _check_keys(metadata)
     _check_storable(text, "metadata")
-    if len(text) > MAX_METADATA_BYTES:
+    if len(text) > MAX_METADATA_CHARS:
         raise InvalidValueError(
-            f"write memory: metadata has {len(text):,} characters, the limit is {MAX_METADATA_BYTES:,}"
+            f"write memory: metadata has {len(text):,} characters, the limit is {MAX_METADATA_CHARS:,}"
         )
     return text
+
+
+def _check_keys(value: object) -> None:
+    """JSON would turn a key that is a number into text without a word."""
+    if isinstance(value, Mapping):
+        for key, inner in value.items():
+            if not isinstance(key, str):
+                raise InvalidValueError(f"write memory: metadata key {key!r} is not text")
+            _check_keys(inner)
+    elif isinstance(value, Sequence) and not isinstance(value, str):
+        for inner in value:
+            _check_keys(inner)
 
 
 def _check_storable(text: str, field: str) -> None:

@@ -12,7 +12,7 @@ from tierdeck.store.rows import SQLValue
 # 1e11, 1e14, 1e17: the bounds of `times.parse_time_ms`, which this must agree with.
 _TIME_MS = """CASE
     WHEN typeof({0}) IN ('integer', 'real') THEN CAST(CASE
-        WHEN {0} > -100000000000 AND {0} < 100000000000 THEN {0} * 1000
+        WHEN {0} > -100000000000 AND {0} < 100000000000 THEN round({0} * 1000)
         WHEN {0} > -100000000000000 AND {0} < 100000000000000 THEN {0}
         WHEN {0} > -100000000000000000 AND {0} < 100000000000000000 THEN {0} / 1000
         ELSE 0 END AS INTEGER)

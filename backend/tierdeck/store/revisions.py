@@ -9,13 +9,15 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import apsw
 
-from tierdeck.errors import ConflictError, InvalidValueError, NotFoundError
+from tierdeck.errors import ConflictError, NotFoundError
 from tierdeck.model import Revision
 from tierdeck.store import snapshots
-from tierdeck.store.changes import record
+from tierdeck.store.drafts import checked_actor
+from tierdeck.store.revision_log import ChangeNote, record_change
 from tierdeck.store.store import Store
 
 _COLUMNS = "id, node_id, at, kind, actor, reason, undoes"
@@ -35,7 +37,8 @@ def revisions(store: Store, node_id: str) -> list[Revision]:
     if not store.has_table("td_revision"):
         return []
     sql = f"SELECT {_COLUMNS} FROM td_revision WHERE node_id = ? ORDER BY id DESC"
-    return [Revision(*row) for row in store.read(lambda conn: conn.execute(sql, (node_id,)).fetchall())]
+    rows: list[Any] = store.read(lambda conn: conn.execute(sql, (node_id,)).fetchall())
+    return [Revision(*row) for row in rows]
 
 
 def undo(store: Store, node_id: str, *, actor: str, revision_id: int | None = None) -> Revision:
@@ -53,8 +56,7 @@ def undo(store: Store, node_id: str, *, actor: str, revision_id: int | None = No
         NotFoundError: no such memory, or no change of it that still stands.
         ConflictError: the memory was changed since, or the change was taken back already; nothing was changed.
     """
-    if not actor.strip():
-        raise InvalidValueError("undo: the actor is blank", hint="name who takes it back")
+    checked_actor(actor)
     with store.writing() as conn:
         done, undone = _steps(conn, node_id)
         if revision_id is None:
@@ -67,8 +69,7 @@ def undo(store: Store, node_id: str, *, actor: str, revision_id: int | None = No
 
 def redo(store: Store, node_id: str, *, actor: str) -> Revision:
     """Take back the latest undo of a memory; raises as `undo` does, NotFoundError when nothing was undone last."""
-    if not actor.strip():
-        raise InvalidValueError("redo: the actor is blank", hint="name who does it again")
+    checked_actor(actor)
     with store.writing() as conn:
         _, undone = _steps(conn, node_id)
         if not undone:
@@ -80,7 +81,7 @@ def _steps(conn: apsw.Connection, node_id: str) -> tuple[list[_Step], list[_Step
     """The changes that still stand, and the undos that could still be redone, each oldest first."""
     done: list[_Step] = []
     undone: list[_Step] = []
-    rows = conn.execute(
+    rows: Any = conn.execute(
         "SELECT id, kind, undoes FROM td_revision WHERE node_id = ? AND before IS NOT NULL ORDER BY id", (node_id,)
     )
     for step in (_Step(*row) for row in rows):
@@ -106,21 +107,17 @@ def _check_open(node_id: str, revision_id: int, done: Sequence[_Step], undone: S
 
 def _take_back(store: Store, conn: apsw.Connection, node_id: str, revision_id: int, actor: str) -> Revision:
     columns = store.columns("nodes")
-    [(before_json, after_digest, kind)] = conn.execute(
-        "SELECT before, after_digest, kind FROM td_revision WHERE id = ?", (revision_id,)
-    ).fetchall()
-    now_stands = snapshots.take(conn, columns, node_id)
-    if now_stands is None:
+    found: Any = conn.execute("SELECT before, after_digest, kind FROM td_revision WHERE id = ?", (revision_id,))
+    [(before_json, after_digest, kind)] = found.fetchall()
+    stands = snapshots.take(conn, columns, node_id)
+    if stands is None:
         raise NotFoundError(f"undo memory {node_id[:80]}: there is none in {store.path}")
-    if snapshots.digest(now_stands) != after_digest:
+    if snapshots.digest(stands) != after_digest:
         raise ConflictError(
             f"undo memory {node_id}: it was changed since {kind} {revision_id}; nothing was changed",
             hint="look at its history and edit it by hand",
         )
     snapshots.put_back(conn, node_id, json.loads(before_json))
-    undo_id = record(
-        conn, columns, node_id, now_stands, kind="undo", at_ms=store.now_ms(), actor=actor, reason=None,
-        undoes=revision_id,
-    )  # fmt: skip
-    [row] = conn.execute(f"SELECT {_COLUMNS} FROM td_revision WHERE id = ?", (undo_id,)).fetchall()
-    return Revision(*row)
+    note = ChangeNote("undo", actor, store.now_ms(), undoes=revision_id)
+    undo_id = record_change(conn, columns, node_id, stands, note)
+    return Revision(undo_id, node_id, note.at_ms, note.kind, note.actor, note.reason, note.undoes)

@@ -1,0 +1,97 @@
+"""What the SQLite driver raises, as errors of ours: the one boundary, so that no caller sees `apsw.*`."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import apsw
+
+from tierdeck.errors import (
+    DamagedStoreError,
+    NotAStoreError,
+    ReadOnlyStoreError,
+    StoreBusyError,
+    StoreError,
+    StoreNotFoundError,
+    TierdeckError,
+)
+
+BUSY_TIMEOUT_MS = 5_000
+
+
+@contextmanager
+def driver_errors(path: Path, doing: str, *, waited_ms: int = BUSY_TIMEOUT_MS) -> Iterator[None]:
+    """Turn what apsw raises inside into our errors.
+
+    Args:
+        doing: the verb that the message begins with.
+        waited_ms: how long the connection waits for a lock, for the message.
+    """
+    try:
+        yield
+    except apsw.Error as e:
+        raise _translated(e, path, doing, waited_ms) from e
+    except UnicodeDecodeError as e:
+        raise StoreError(f"{doing} {path}: it holds a text that is not UTF-8 ({e.reason} at byte {e.start})") from e
+
+
+def damaged(path: Path, doing: str, cause: str) -> DamagedStoreError:
+    """The error for a malformed file, pointing at its newest backup where one stands beside it."""
+    newest = newest_backup(path)
+    found = f"the newest backup is {newest}" if newest else "no backup stands beside it"
+    return DamagedStoreError(
+        f"{doing} {path}: the file is damaged ({cause})",
+        hint=f"{found}; `tierdeck export --salvage` saves what can still be read",
+    )
+
+
+def newest_backup(path: Path) -> Path | None:
+    """The latest of the backups that stand beside a store, by their time of writing."""
+    try:
+        found = [
+            (entry.stat().st_mtime_ns, entry.name)
+            for entry in os.scandir(path.parent)
+            if entry.name.startswith(f"{path.name}.backup-") and entry.is_file()
+        ]
+    except OSError:
+        return None
+    return path.with_name(max(found)[1]) if found else None
+
+
+def _translated(e: apsw.Error, path: Path, doing: str, waited_ms: int) -> TierdeckError:
+    what = f"{doing} {path}"
+    if isinstance(e, apsw.BusyError | apsw.LockedError):
+        return StoreBusyError(
+            f"{what}: another program holds it (waited {waited_ms / 1000:g} s); nothing was changed",
+            hint="try again when it is done",
+        )
+    if isinstance(e, apsw.NotADBError):
+        return NotAStoreError(f"{what}: it is not an SQLite file", hint="give the file that your agent writes to")
+    if isinstance(e, apsw.CorruptError | apsw.FormatError):
+        return damaged(path, doing, str(e))
+    if isinstance(e, apsw.ReadOnlyError | apsw.PermissionsError | apsw.AuthError):
+        return ReadOnlyStoreError(
+            f"{what}: it can only be read ({e})", hint="see who may write the file and its folder"
+        )
+    if isinstance(e, apsw.CantOpenError):
+        return _cannot_open(path, what, e)
+    if isinstance(e, apsw.FullError):
+        return StoreError(f"{what}: the disk is full; nothing was changed", hint="make room and try again")
+    if isinstance(e, apsw.IOError):
+        return StoreError(f"{what}: the disk gave an error ({e})")
+    if isinstance(e, apsw.ConstraintError):
+        return StoreError(f"{what}: the store's own rules refuse it ({e}); nothing was changed")
+    if isinstance(e, apsw.SQLError):
+        return StoreError(f"{what}: its tables are not what a memory store has ({e})", hint="run `tierdeck doctor`")
+    return StoreError(f"{what}: {e}")
+
+
+def _cannot_open(path: Path, what: str, e: apsw.Error) -> StoreError:
+    if not os.path.lexists(path):
+        return StoreNotFoundError(f"{what}: there is no such file")
+    if not os.access(path, os.R_OK):
+        return StoreError(f"{what}: you may not read it", hint="see who owns the file and its folder")
+    return StoreError(f"{what}: it can't be opened ({e})")

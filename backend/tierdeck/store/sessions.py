@@ -1,0 +1,126 @@
+"""Sessions of agents and their looks at memories, as plain rows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import apsw
+
+from tierdeck.errors import InvalidValueError, NotFoundError
+from tierdeck.model import AccessKind, Outcome, Session
+from tierdeck.store.drafts import checked_text
+from tierdeck.store.store import Store
+
+SESSION_COLUMNS = (
+    "s.id, s.external_id, s.run, s.root_id, s.parent_id, s.project, s.agent, s.started_at, s.ended_at, s.outcome"
+)
+
+
+def sessions(store: Store) -> list[Session]:
+    """Every session, the latest begun first; none in a store without our tables."""
+    if not store.has_table("td_session"):
+        return []
+    sql = f"SELECT {SESSION_COLUMNS} FROM td_session s ORDER BY s.started_at DESC, s.id DESC"
+    rows: list[Any] = store.read(lambda conn: conn.execute(sql).fetchall())
+    return [Session(*row) for row in rows]
+
+
+def add_session(
+    store: Store,
+    external_id: str,
+    *,
+    parent_id: int | None = None,
+    project: str | None = None,
+    agent: str | None = None,
+    started_at_ms: int | None = None,
+    ended_at_ms: int | None = None,
+    outcome: Outcome | None = None,
+) -> Session:
+    """Record a session; a known external id becomes a new run of it, a child shares its parent's root.
+
+    Raises:
+        InvalidValueError: the id is blank or a text may not enter.
+        NotFoundError: there is no session `parent_id`.
+        ReadOnlyStoreError, StoreBusyError: as for every write. Nothing was written in each case.
+    """
+    if not external_id.strip():
+        raise InvalidValueError("add session: its id is blank")
+    for name, text in (("session id", external_id), ("project", project), ("agent", agent)):
+        checked_text(text, name)
+    with store.writing() as conn:
+        new_id, run = _next(conn, external_id)
+        session = Session(
+            id=new_id,
+            external_id=external_id,
+            run=run,
+            root_id=new_id if parent_id is None else _root_of(conn, parent_id),
+            parent_id=parent_id,
+            project=project,
+            agent=agent,
+            started_at_ms=store.now_ms() if started_at_ms is None else started_at_ms,
+            ended_at_ms=ended_at_ms,
+            outcome=outcome,
+        )
+        conn.execute(
+            "INSERT INTO td_session (id, external_id, run, root_id, parent_id, project, agent, started_at, "
+            "ended_at, outcome) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (
+                session.id, session.external_id, session.run, session.root_id, session.parent_id, session.project,
+                session.agent, session.started_at_ms, session.ended_at_ms, session.outcome,
+            ),
+        )  # fmt: skip
+    return session
+
+
+def add_access(
+    store: Store,
+    node_id: str,
+    session_id: int,
+    kind: AccessKind,
+    *,
+    outcome: Outcome | None = None,
+    at_ms: int | None = None,
+) -> None:
+    """Record one look at a memory; a pull also moves its `last_accessed` and `access_count`, no full-text row.
+
+    Raises:
+        NotFoundError: no such memory or session.
+        ReadOnlyStoreError, StoreBusyError: as for every write. Nothing was written in each case.
+    """
+    at = store.now_ms() if at_ms is None else at_ms
+    kind = AccessKind(kind)
+    with store.writing() as conn:
+        if conn.execute("SELECT 1 FROM nodes WHERE id = ?", (node_id,)).fetchone() is None:
+            raise NotFoundError(f"record access: there is no memory {node_id[:80]}")
+        if conn.execute("SELECT 1 FROM td_session WHERE id = ?", (session_id,)).fetchone() is None:
+            raise NotFoundError(f"record access to {node_id}: there is no session {session_id}")
+        conn.execute(
+            "INSERT INTO td_access (node_id, session_id, kind, outcome, at) VALUES (?, ?, ?, ?, ?)",
+            (node_id, session_id, kind.value, outcome, at),
+        )
+        if kind is AccessKind.PULL:
+            # Where the column holds no number, as another program may leave it, the new value stands alone.
+            conn.execute(
+                "UPDATE nodes SET last_accessed = "
+                "CASE WHEN typeof(last_accessed) = 'integer' THEN max(last_accessed, ?1) ELSE ?1 END, "
+                "access_count = CASE WHEN typeof(access_count) = 'integer' THEN access_count + 1 ELSE 1 END "
+                "WHERE id = ?2",
+                (at, node_id),
+            )
+
+
+def _next(conn: apsw.Connection, external_id: str) -> tuple[int, int]:
+    """The next session's row number, and the next run of this external id."""
+    found: Any = conn.execute(
+        "SELECT (SELECT coalesce(max(id), 0) + 1 FROM td_session), "
+        "(SELECT coalesce(max(run), 0) + 1 FROM td_session WHERE external_id = ?)",
+        (external_id,),
+    ).fetchone()
+    return found[0], found[1]
+
+
+def _root_of(conn: apsw.Connection, parent_id: int) -> int:
+    found: Any = conn.execute("SELECT root_id FROM td_session WHERE id = ?", (parent_id,)).fetchone()
+    if found is None:
+        raise NotFoundError(f"add session: there is no parent session {parent_id}")
+    return int(found[0])

@@ -27,7 +27,8 @@ MAX_BATCH_ROWS = 2_048
 MAX_BATCH_TOKENS = 300_000
 # sqlite-vec 0.1.9 refuses a longer vector column.
 MAX_DIMENSIONS = 8_192
-MAX_LIMIT_ROWS = 10_000
+# More hits than this no search gives.
+MAX_LIMIT_ROWS = 1_000
 
 
 @dataclass(frozen=True, slots=True)

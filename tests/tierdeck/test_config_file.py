@@ -128,7 +128,7 @@ def test_a_wrong_variable_is_refused_by_its_name(name: str, text: str, monkeypat
         ("[search]\nalpha = true", "search.alpha = True is not a number"),
         ('[search]\nalpha = "0.5"', "search.alpha = '0.5' is not a number"),
         ("[search]\nalpha = 2026-01-01", "search.alpha = datetime.date"),
-        ("[search]\nlimit = 0", "search.limit = 0 is not a whole number from 1 to 10,000"),
+        ("[search]\nlimit = 0", "search.limit = 0 is not a whole number from 1 to 1,000"),
         ("[search]\nlimit = 2.0", "search.limit = 2.0 is not a whole number"),
         (f"[search]\nlimit = {'9' * 400}", "search.limit = 9999"),
         (

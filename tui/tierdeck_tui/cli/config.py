@@ -10,6 +10,7 @@ from tierdeck.config import Origin
 from tierdeck.config_file import LoadedSettings, default_path, default_text, write_default
 from tierdeck.config_keys import KEYS, values_of
 from tierdeck.config_rules import Value
+from tierdeck.embed.make import DIMENSIONS_KEY, MODEL_KEY, PROVIDER_KEY, chosen_model
 from tierdeck.errors import StoreError
 from tierdeck.secret_scan import mask_secrets
 from tierdeck.store import get_setting, open_store
@@ -19,9 +20,9 @@ from tierdeck_tui.cli.verb import Verb
 from tierdeck_tui.view.line import Line, Piece, line
 
 _STORE_KEYS = {
-    "embedding.provider": "embedding_provider",
-    "embedding.model": "embedding_model",
-    "embedding.dimensions": "embedding_dimensions",
+    "embedding.provider": PROVIDER_KEY,
+    "embedding.model": MODEL_KEY,
+    "embedding.dimensions": DIMENSIONS_KEY,
 }
 
 
@@ -48,29 +49,32 @@ def config_verb(run: Run, /, shows_path: bool, writes_file: bool, shows_default:
     if shows_default:
         put_json({"text": default_text()}) if run.is_json else put(default_text().rstrip("\n"))
         return
-    loaded = _with_store(run)
+    loaded, model = _with_store(run)
     if run.is_json:
-        put_json(_document(loaded))
+        put_json({**_document(loaded), "store_path": run.store_path, "model": model})
         return
     put_lines(_lines(loaded))
+    put(f"\nstore in use  {run.store_path}\nmodel in use  {model}")
 
 
-def _with_store(run: Run) -> LoadedSettings:
-    """The settings with what the store itself says of its model; a store that can't be opened says nothing."""
+def _with_store(run: Run) -> tuple[LoadedSettings, str]:
+    """The settings with what the store itself says of its model, and how the model in force came to be so."""
     loaded = run.loaded
-    if loaded.settings.embedding.provider != "auto" or not run.store_path.exists():
-        return loaded
+    if not run.store_path.exists():
+        return loaded, chosen_model(loaded.settings.embedding).reason
     try:
         with open_store(run.store_path, read_only=True) as store:
+            reason = chosen_model(loaded.settings.embedding, store).reason
             own = {name: get_setting(store, key) for name, key in _STORE_KEYS.items()}
     except StoreError as e:
         talk(f"the store's own settings are not shown: {e.message}")
-        return loaded
-    for name, text in own.items():
-        if text is not None:
-            value = int(text) if name.endswith("dimensions") and text.isdigit() else text
-            loaded = loaded.with_value(name, value, Origin("store", str(run.store_path)))
-    return loaded
+        return loaded, chosen_model(loaded.settings.embedding).reason
+    if loaded.settings.embedding.provider == "auto":
+        for name, text in own.items():
+            if text is not None:
+                value = int(text) if name.endswith("dimensions") and text.isdigit() else text
+                loaded = loaded.with_value(name, value, Origin("store", str(run.store_path)))
+    return loaded, reason
 
 
 def _document(loaded: LoadedSettings) -> dict[str, object]:

@@ -10,6 +10,7 @@ from importlib import import_module
 from typing import Any, NoReturn
 
 import click
+from click.shell_completion import CompletionItem
 
 from tierdeck_tui.cli.frame import EXIT_CODES, run_framed
 from tierdeck_tui.cli.run import Run
@@ -56,6 +57,11 @@ class Root(click.Group):
         """The exit codes."""
         with formatter.section("Exit codes"):
             formatter.write_dl([(str(code), meaning) for code, meaning in EXIT_CODES])
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """The verbs and options that begin so, without importing a verb."""
+        named = [CompletionItem(e.name, help=e.about) for e in VERBS if e.name.startswith(incomplete)]
+        return [*named, *click.Command.shell_complete(self, ctx, incomplete)]
 
     def main(  # type: ignore[override]  # always ends the process, as click's standalone mode does
         self, args: Sequence[str] | None = None, prog_name: str | None = None, **extra: Any

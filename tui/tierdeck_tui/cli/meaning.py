@@ -51,18 +51,12 @@ def meaning_of(store: Store, settings: EmbeddingSettings, alpha: float) -> Itera
 
 
 def _with_model(store: Store, settings: EmbeddingSettings, index: VectorIndex) -> Meaning:
-    from tierdeck.embed import chosen_model, make_embedder
+    from tierdeck.embed import make_embedder
 
-    choice = chosen_model(settings, store)
-    if choice.provider != "off" and (choice.name, choice.dimensions) != (index.model, index.dimensions):
-        return Meaning(
-            off_reason=f"{index.vectors_count:,} memories are embedded by {index.model} ({index.dimensions}), "
-            f"the model in force is {choice.name} ({choice.dimensions}); `tierdeck embed` embeds them anew"
-        )
     try:
         return Meaning(make_embedder(settings, store), index)
     except EmbeddingError as e:
-        return Meaning(off_reason=_said(e))
+        return Meaning(index=index, off_reason=_said(e))
 
 
 def _said(error: EmbeddingError | IndexFileError) -> str:

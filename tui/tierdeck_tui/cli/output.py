@@ -44,7 +44,7 @@ def prepare_streams() -> None:
 
 def put(text: str) -> None:
     """Write text that is data, line by line as it is, made safe."""
-    click.echo(visible(text))
+    _write(visible(text))
 
 
 def put_lines(lines: Iterable[Line]) -> None:
@@ -52,18 +52,25 @@ def put_lines(lines: Iterable[Line]) -> None:
     colour = has_colour()
     painted = ["".join(_painted(piece.text, piece.role, colour) for piece in line).rstrip() for line in lines]
     if painted:
-        click.echo("\n".join(painted), color=colour)
+        _write("\n".join(painted), colour=colour)
 
 
 def put_json(value: object) -> None:
     """Write one JSON document."""
-    click.echo(json_text(value))
+    _write(json_text(value))
 
 
 def talk(text: str) -> None:
     """Say something to the operator on stderr: safe, without secrets, and never longer than a screen."""
     short = text if len(text) <= _MAX_TALK_CHARS else f"{text[:_MAX_TALK_CHARS]}…"
     click.echo(visible(mask_secrets(short)), err=True)
+
+
+def _write(text: str, *, colour: bool = False) -> None:
+    # The newline is a write of its own: under PYTHONUNBUFFERED Python takes a write that a leaving reader cut short
+    # for a whole one, and only the next write tells that nobody reads any more.
+    click.echo(text, nl=False, color=colour)
+    click.echo()
 
 
 def _painted(text: str, role: Role, colour: bool) -> str:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from tierdeck.config import Origin, Settings
 from tierdeck.config_file import LoadedSettings, read_settings
+from tierdeck.errors import ReadOnlyStoreError
 from tierdeck.store import Store, default_path, open_store
 
 
@@ -64,6 +65,15 @@ class Run:
             return getpass.getuser()
         except (KeyError, OSError):  # a container's user id without a name
             return "operator"
+
+    def refuse_read_only(self, doing: str) -> None:
+        """Refuse what writes to the store's file without opening the store.
+
+        Raises:
+            ReadOnlyStoreError: `--read-only` was given.
+        """
+        if self.read_only:
+            raise ReadOnlyStoreError(f"{doing} {self.store_path}: --read-only was given", hint="leave it out")
 
     @contextmanager
     def open(self, *, create: bool = False) -> Iterator[Store]:

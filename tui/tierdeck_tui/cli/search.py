@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import click
@@ -10,6 +12,9 @@ import click
 from tierdeck.config import checked_alpha
 from tierdeck.search.hit import Hit, SearchAnswer
 from tierdeck.search.hybrid import search
+from tierdeck.search.query import Query
+from tierdeck.search.words import split_words
+from tierdeck.secret_scan import find_secrets, has_secret, mask_secrets
 from tierdeck.times import now_ms
 from tierdeck_tui.cli.filter_options import filter_of, filter_options
 from tierdeck_tui.cli.masked import masked_form
@@ -69,7 +74,6 @@ def search_verb(
     is left out of the results; put -- before words that begin with two dashes.
     """
     run.use_flag("search.alpha", None if alpha is None else checked_alpha(alpha), "--alpha")
-    run.use_flag("search.limit", limit, "--limit")
     chosen = filter_of(filters, now_ms())
     settings = run.settings
     weight = settings.search.alpha
@@ -78,7 +82,7 @@ def search_verb(
             store,
             " ".join(words),
             alpha=weight,
-            limit_rows=settings.search.limit_rows,
+            limit_rows=settings.search.limit_rows if limit is None else limit,
             filter=chosen,
             embedder=meaning.embedder,
             index=meaning.index,
@@ -107,7 +111,7 @@ def _say(answer: SearchAnswer) -> None:
     """What an operator has to know to trust the hits; on stderr, so that a pipe gets only hits."""
     if answer.degraded and not answer.is_browse:
         talk(f"keyword only: {answer.degraded}")
-    for note in answer.notes:
+    for note in _safe_notes(answer):
         talk(note)
     for hidden in answer.hidden:
         talk(f"{hidden.filter_text} hides {counted(hidden.rows, 'memory', 'memories')} more")
@@ -117,29 +121,45 @@ def _say(answer: SearchAnswer) -> None:
 
 def _document(answer: SearchAnswer, *, reveal: bool) -> object:
     document = {
-        "query": answer.query,
+        "query": answer.query if reveal else _safe_query(answer.query),
         "alpha": answer.alpha,
         "asked_alpha": answer.asked_alpha,
         "limit_rows": answer.limit_rows,
         "degraded": answer.degraded,
         "model": answer.model,
         "is_browse": answer.is_browse,
-        "notes": answer.notes,
+        "notes": answer.notes if reveal else _safe_notes(answer),
         "hidden": answer.hidden,
         "store_rows": answer.store_rows,
         "elapsed_ms": answer.elapsed_ms,
-        "hits": [_hit(hit, answer) for hit in answer.hits],
+        "hits": [_hit(hit, answer, reveal=reveal) for hit in answer.hits],
     }
     return masked_form(document, reveal=reveal)
 
 
-def _hit(hit: Hit, answer: SearchAnswer) -> dict[str, object]:
+def _hit(hit: Hit, answer: SearchAnswer, *, reveal: bool) -> dict[str, object]:
+    # Masking moves what stands behind it, and then the offsets of the matches say nothing.
+    is_whole = reveal or not has_secret(hit.row.excerpt)
     return {
         "id": hit.row.id,
         "score": None if answer.is_browse else hit.score,
         "keyword": hit.keyword,
         "semantic": hit.semantic,
         "flags": hit.flags,
-        "matches": hit.matches,
+        "matches": hit.matches if is_whole else (),
         "row": hit.row,
     }
+
+
+def _safe_query(query: Query) -> Query:
+    """The query without the words that a typed key was split into; they no longer look like one."""
+    if not has_secret(query.text):
+        return query
+    return replace(query, words=(), phrases=(), excluded=(), pieces=(), words_text=mask_secrets(query.words_text))
+
+
+def _safe_notes(answer: SearchAnswer) -> tuple[str, ...]:
+    text = answer.query.text
+    parts = [word for start, end, _ in find_secrets(text) for word in split_words(text[start:end])]
+    hidden = re.compile("|".join(re.escape(part) for part in parts if len(part) > 3), re.IGNORECASE)
+    return tuple(hidden.sub("…", note) if hidden.pattern else note for note in answer.notes)

@@ -16,7 +16,7 @@ from textual.binding import Binding
 from tierdeck.errors import ConfigError
 from tierdeck_tui.keys import DELIVERABLE_KEYS, key_name, key_text
 
-Scope = Literal["app", "list", "search", "overview", "dialog"]
+Scope = Literal["app", "list", "search", "overview", "dialog", "form"]
 
 # Two actions can answer to one key only where they are never live together.
 _LIVE_TOGETHER: Mapping[Scope, frozenset[Scope]] = {
@@ -25,6 +25,7 @@ _LIVE_TOGETHER: Mapping[Scope, frozenset[Scope]] = {
     "search": frozenset({"app", "list", "search"}),
     "overview": frozenset({"app", "overview"}),
     "dialog": frozenset({"dialog"}),
+    "form": frozenset({"form"}),
 }
 
 
@@ -70,7 +71,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("toggle_mark", ("space",), "mark", "Mark the row under the cursor", "List", screen="list", rank=90),
     Action("alpha_down", ("[",), "words", "More weight on the words", "Search", screen="search", rank=31),
     Action("alpha_up", ("]",), "meaning", "More weight on the meaning", "Search", screen="search", rank=32),
-    Action("set_alpha", ("a",), "alpha", "Type the weight of meaning, 0 to 1", "Search", screen="search", rank=33),
+    Action("set_alpha", ("a",), "alpha", "Go to the balance; ← and → move it", "Search", screen="search", rank=33),
     Action("edit_filters", ("f",), "filters", "Choose filters in a form", "Search", screen="search", rank=40),
     Action("change_sort", ("s",), "sort", "Change the order of the list", "Search", screen="search", rank=80),
     Action("drop_filter", ("x",), "drop filter", "Drop the filter that hides most", "Search", screen="search"),
@@ -80,8 +81,20 @@ ACTIONS: tuple[Action, ...] = (
            rank=50),
     Action("copy", ("y",), "copy", "Copy the id, the text, JSON or the command", "Search", screen="search",
            rank=45),
+    Action("edit", ("e",), "edit", "Edit the memory", "Search", writes=True, screen="search", rank=82),
+    Action("archive", ("A",), "archive", "Move the memory, or the marked ones, to the archive", "Search",
+           writes=True, screen="search", rank=83),
+    Action("restore", ("R",), "restore", "Move archived memories back to longterm", "Search", writes=True,
+           screen="search", rank=84),
     Action("undo", ("u",), "undo", "Take back the last change of this memory", "Search", writes=True,
            screen="search", rank=85),
+    Action("reveal", ("m",), "secrets", "Show what is masked as a secret, and mask it again", "Search",
+           screen="search", rank=95),
+    Action("next_section", ("n",), "next section", "The next section of the detail", "Search", screen="search"),
+    Action("previous_section", ("N",), "section before", "The section of the detail before", "Search",
+           screen="search"),
+    Action("back_relation", ("backspace",), "back", "Back from a relation that was followed", "Search",
+           screen="search", in_palette=False),
     Action("open_line", ("enter",), "open", "Open the Search screen with this filter", "Overview",
            screen="overview", rank=20, in_palette=False),
     Action("line_down", ("j", "down"), "down", "One line down", "Overview", screen="overview", in_palette=False),
@@ -105,6 +118,10 @@ ACTIONS: tuple[Action, ...] = (
     Action("previous_button", ("shift+tab", "left", "up"), "previous", "To the button before", "Dialogs",
            screen="dialog", in_palette=False),
     Action("cancel", ("escape",), "cancel", "Close without doing anything", "Dialogs", screen="dialog",
+           in_palette=False),
+    Action("submit_form", ("ctrl+s",), "go on", "Take what the form says", "Forms", screen="form",
+           in_palette=False),
+    Action("leave_form", ("escape",), "cancel", "Close the form without doing anything", "Forms", screen="form",
            in_palette=False),
 )  # fmt: skip
 

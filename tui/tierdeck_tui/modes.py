@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from tierdeck_tui.console import Console
 from tierdeck_tui.screens.frame import FrameScreen
 from tierdeck_tui.screens.overview import OverviewScreen
+from tierdeck_tui.screens.search import SearchScreen
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,5 +24,8 @@ class Mode:
 SEARCH = "search"
 OVERVIEW = "overview"
 
-MODES: tuple[Mode, ...] = (Mode(OVERVIEW, "4", "Overview", OverviewScreen),)
+MODES: tuple[Mode, ...] = (
+    Mode(SEARCH, "1", "Search", SearchScreen),
+    Mode(OVERVIEW, "4", "Overview", OverviewScreen),
+)
 FIRST_MODE = MODES[0].name

@@ -29,8 +29,9 @@ def _words(hit: Hit, answer: SearchAnswer) -> str:
         return (
             f"{NONE}  not asked for at alpha 1" if answer.alpha == 1 else f"{NONE}  none of the words stands in it"
         )
+    inside = f" + {part.inside:.2f} inside words" if part.inside else ""
     facts = [
-        f"bm25 {part.bm25:.2f} of the best {part.best_bm25:.2f}",
+        f"bm25 {part.bm25:.2f}{inside} of the best {part.best_bm25:.2f}",
         f"{part.matched_terms} of {part.asked_terms} terms",
     ]
     if part.rank is not None:

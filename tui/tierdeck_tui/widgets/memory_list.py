@@ -1,8 +1,8 @@
 """A list of memories, two lines each, of any length: search hits, the whole store, relations.
 
 Textual's lists hold every row: 10,000 rows took DataTable 3.6 s, 100,000 took it 40 s. This one holds the page
-that it shows, painted line by line, and reads other pages in a worker thread. The cursor is a memory's id and never a
-row number, so that a key acts on what was highlighted, whatever another program writes meanwhile.
+that it shows, painted line by line, and reads other pages in a worker thread. The cursor is a memory's id and never
+a row number, so that a key acts on what was highlighted, whatever another program writes meanwhile.
 """
 
 from __future__ import annotations
@@ -31,7 +31,11 @@ _WAITING = line("  ", Piece("…", "muted"))
 
 
 class MemoryList(LinesView):
-    """The list. Fill it with `show_rows` or `show_pages`; it posts `Highlighted`, `Opened` and `Failed`."""
+    """The list. Fill it with `show_rows` or `show_pages`; it posts `Highlighted`, `Opened`, `Loaded`, `Failed`.
+
+    Args:
+        hides_idle_cursor: the cursor shows only while the list has the focus.
+    """
 
     BINDINGS: ClassVar[list[BindingType]] = list(bindings_for("list"))
     COMPONENT_CLASSES: ClassVar[set[str]] = {"memory-list--cursor", "memory-list--cursor-blurred"}
@@ -74,6 +78,28 @@ class MemoryList(LinesView):
             return self.memory_list
 
     @dataclass
+    class Loaded(Message):
+        """Other rows are shown; `total_rows` may have changed."""
+
+        memory_list: MemoryList
+
+        @property
+        def control(self) -> MemoryList:
+            """The list, for `@on` selectors."""
+            return self.memory_list
+
+    @dataclass
+    class Marked(Message):
+        """A mark was set or taken away."""
+
+        memory_list: MemoryList
+
+        @property
+        def control(self) -> MemoryList:
+            """The list, for `@on` selectors."""
+            return self.memory_list
+
+    @dataclass
     class Failed(Message):
         """A page could not be read; the old rows still stand."""
 
@@ -85,8 +111,9 @@ class MemoryList(LinesView):
         page: Page
         keep_cursor: bool
 
-    def __init__(self, *, id: str | None = None) -> None:
+    def __init__(self, *, hides_idle_cursor: bool = False, id: str | None = None) -> None:
         super().__init__(id=id)
+        self._hides_idle_cursor = hides_idle_cursor
         self._window = RowWindow()
         self._pages: MemoryPages | None = None
         self._request = 0
@@ -152,6 +179,7 @@ class MemoryList(LinesView):
     def clear_marks(self) -> None:
         """Take every mark away."""
         self._marked.clear()
+        self.post_message(self.Marked(self))
         self._repaint()
 
     # The loop's side: keys, mouse, scrolling.
@@ -196,6 +224,7 @@ class MemoryList(LinesView):
             del self._marked[node_id]
         else:
             self._marked[node_id] = None
+        self.post_message(self.Marked(self))
         self._repaint()
         self.action_cursor_down()
 
@@ -233,7 +262,7 @@ class MemoryList(LinesView):
 
     def render_line(self, y: int) -> Strip:
         """The line at `y` of the view."""
-        at, cells = self.scroll_offset.y + y, self.size.width
+        at, cells = self.scroll_offset.y + y, self.scrollable_content_region.width
         if self._window.total == 0:
             text = self._empty[y] if y < len(self._empty) else ()
             return self.strip_of(fit(text, cells), self.rich_style)
@@ -249,7 +278,7 @@ class MemoryList(LinesView):
         if row is None:
             blank = self.strip_of(fit(_WAITING, cells), self.rich_style)
             return (blank, blank)
-        is_cursor = number == self._window.cursor
+        is_cursor = number == self._window.cursor and (self.has_focus or not self._hides_idle_cursor)
         look = RowLook(
             cells=cells,
             now_ms=now_ms(),
@@ -354,4 +383,5 @@ class MemoryList(LinesView):
         self._repaint()
         if self.cursor_row != before:
             self.post_message(self.Highlighted(self, self.cursor_row))
+        self.post_message(self.Loaded(self))
         self._read_what_is_missing()

@@ -54,7 +54,7 @@ class TextView(LinesView):
 
     def render_line(self, y: int) -> Strip:
         """The line at `y` of the view, with what is selected set off."""
-        at, cells = self.scroll_offset.y + y, self.size.width
+        at, cells = self.scroll_offset.y + y, self.scrollable_content_region.width
         base = self.rich_style
         if at >= len(self._lines):
             return Strip.blank(cells, base)

@@ -1,0 +1,380 @@
+"""The Search screen: what the agent remembers, found by word and by meaning, and why it ranks so."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal
+
+from textual import on, work
+from textual.containers import Horizontal
+from textual.message import Message
+from textual.timer import Timer
+from textual.widget import Widget
+from textual.widgets import Input
+from textual.worker import get_current_worker
+
+from tierdeck.errors import SearchStoppedError, TierdeckError
+from tierdeck.search import SearchAnswer, parse_query, rerank
+from tierdeck.search.hit import Hit
+from tierdeck_tui.actions import Scope
+from tierdeck_tui.console import Console
+from tierdeck_tui.memory_pages import MemoryPages
+from tierdeck_tui.query_text import without_chip, without_filters, without_hiding
+from tierdeck_tui.screens.filter_form import FilterForm
+from tierdeck_tui.screens.memory_actions import MemoryActionsScreen
+from tierdeck_tui.search_run import SearchRequest, run_search
+from tierdeck_tui.view.line import Line, line
+from tierdeck_tui.view.memory_row import memory_of
+from tierdeck_tui.view.search_status import (
+    answer_status,
+    browse_status,
+    chips_line,
+    error_status,
+    marked_piece,
+    nothing_found,
+    nothing_to_browse,
+)
+from tierdeck_tui.widgets.alpha_bar import AlphaBar
+from tierdeck_tui.widgets.detail import Detail, Subject
+from tierdeck_tui.widgets.line_bar import LineBar
+from tierdeck_tui.widgets.memory_list import MemoryList
+from tierdeck_tui.widgets.query_box import QueryBox
+from tierdeck_tui.widgets.text_view import TextView
+
+TWO_PANES_CELLS = 100
+
+Pane = Literal["list", "detail"]
+
+
+class SearchScreen(MemoryActionsScreen):
+    """Query box, balance, filters, list and detail. The query's text holds the words and the filters alike."""
+
+    scopes: tuple[Scope, ...] = ("search",)
+    CSS_PATH = "search.tcss"
+    HORIZONTAL_BREAKPOINTS = [(0, "-one-pane"), (TWO_PANES_CELLS, "-two-panes")]  # noqa: RUF012 - as Textual types it
+    AUTO_FOCUS = "#results"
+
+    @dataclass
+    class Answered(Message):
+        """A search is done; `request.number` tells whether it is still wanted."""
+
+        request: SearchRequest
+        answer: SearchAnswer
+        keep_cursor: bool
+
+    @dataclass
+    class Failed(Message):
+        """A search could not be done."""
+
+        request: SearchRequest
+        error: TierdeckError
+
+    def __init__(self, console: Console) -> None:
+        super().__init__(console)
+        self._query = parse_query("")
+        self._number = 0
+        self._is_typing = False
+        self._sent_words = ""
+        self._answer: SearchAnswer | None = None
+        self._is_oldest_first = False
+        self._zoomed: Pane | None = None
+        self._status: Line = ()
+        self._pause: Timer | None = None
+
+    def compose_body(self) -> Iterable[Widget]:
+        """One line to ask, one for balance and filters, one that says what came of it, then the panes."""
+        with Horizontal(id="ask"):
+            yield LineBar(id="prompt")
+            yield QueryBox(id="query")
+        with Horizontal(id="tune"):
+            yield AlphaBar(id="alpha")
+            yield LineBar(id="chips")
+        yield LineBar(id="status")
+        with Horizontal(id="panes"):
+            yield MemoryList(id="results")
+            yield Detail(self.deck.store, id="detail")
+
+    def on_mount(self) -> None:
+        """Begin with the newest memories."""
+        self.query_one("#prompt", LineBar).show(line("/ "))
+        self._alpha_bar.alpha = self.deck.settings.search.alpha
+        self._ask()
+
+    # Called by the frame.
+
+    def open_query(self, query_text: str) -> None:
+        """Ask this, with the list in front."""
+        self._set_text(query_text)
+        self._results.focus()
+
+    def reload(self) -> None:
+        """Read everything shown again; the cursor stays on its memory."""
+        self._ask(keep_cursor=True)
+        self._detail.reload()
+
+    def meaning_changed(self) -> None:
+        """Search again what had to do without meaning."""
+        if self._answer is not None and self._answer.degraded:
+            self._ask(keep_cursor=True)
+
+    # Asking.
+
+    @on(Input.Changed, "#query")
+    def _typed(self, event: Input.Changed) -> None:
+        if event.value != self._query.text:
+            self._is_typing = True
+            self._ask_soon()
+
+    @on(Input.Submitted, "#query")
+    def _submitted(self) -> None:
+        self._is_typing = False
+        self._ask()
+        self._results.focus()
+
+    @on(QueryBox.Left)
+    def _left_box(self) -> None:
+        self._results.focus()
+
+    def _ask_soon(self) -> None:
+        if self._pause is not None:
+            self._pause.stop()
+        self._pause = self.set_timer(self.deck.settings.console.debounce_ms / 1000, self._ask)
+
+    def _ask(self, *, keep_cursor: bool = False) -> None:
+        """Ask what stands in the box; the old rows stay until the new ones come."""
+        if self._pause is not None:
+            self._pause.stop()
+        self._number += 1
+        self._query = query = parse_query(self._box.value)
+        self.query_one("#chips", LineBar).show(chips_line(query.chips))
+        if query.is_empty:
+            self._answer = None
+            self._alpha_bar.is_meaning_off = False
+            self._results.show_empty(nothing_to_browse(query.chips))
+            pages = MemoryPages(self.deck.store, query.filter, self._is_oldest_first)
+            self._results.show_pages(pages, keep_cursor=keep_cursor)
+            return
+        if not self._is_typing:
+            self._sent_words = query.words_text
+        # What went out once may go out again: moving a filter behind the same words is not typing.
+        is_typing = self._is_typing and query.words_text != self._sent_words
+        self._run(SearchRequest(self._number, query, self._alpha_bar.alpha, is_typing), keep_cursor)
+
+    @work(thread=True, exclusive=True, group="search")
+    def _run(self, request: SearchRequest, keep_cursor: bool) -> None:
+        worker = get_current_worker()
+        try:
+            answer = run_search(self.deck, request, lambda: worker.is_cancelled)
+        except SearchStoppedError:
+            return
+        except TierdeckError as e:
+            self.post_message(self.Failed(request, e))
+        else:
+            self.post_message(self.Answered(request, answer, keep_cursor))
+
+    def on_search_screen_answered(self, event: Answered) -> None:
+        """Show the answer, unless something else was asked since."""
+        if event.request.number == self._number:
+            self._show_answer(event.answer, keep_cursor=event.keep_cursor)
+
+    def on_search_screen_failed(self, event: Failed) -> None:
+        """Say what failed; the old rows stay."""
+        if event.request.number == self._number:
+            self._say(error_status(event.error))
+
+    @on(MemoryList.Failed)
+    def _page_failed(self, event: MemoryList.Failed) -> None:
+        self._say(error_status(event.error))
+
+    def _show_answer(self, answer: SearchAnswer, *, keep_cursor: bool) -> None:
+        self._answer = answer
+        self._alpha_bar.is_meaning_off = answer.degraded is not None
+        self._results.show_empty(nothing_found(answer))
+        self._results.show_rows(answer.hits, alpha=answer.alpha, keep_cursor=keep_cursor)
+        self._say(answer_status(answer))
+
+    @on(MemoryList.Loaded, "#results")
+    def _loaded(self) -> None:
+        if self._answer is None:
+            total = self._results.total_rows
+            self._say(browse_status(total, is_oldest_first=self._is_oldest_first, notes=self._query.notes))
+
+    def _say(self, status: Line) -> None:
+        self._status = status
+        marked = marked_piece(len(self._results.marked_ids))
+        self.query_one("#status", LineBar).show((marked, *status) if marked.text else status)
+
+    # Balance and filters.
+
+    @on(AlphaBar.Changed)
+    def _alpha_moved(self, event: AlphaBar.Changed) -> None:
+        if self._answer is None:
+            return
+        answer = rerank(self._answer, event.alpha)
+        if answer is None:
+            self._ask(keep_cursor=True)
+        else:
+            self._number += 1  # an answer at the old balance that is still on its way is stale
+            self._show_answer(answer, keep_cursor=True)
+
+    def action_alpha_down(self) -> None:
+        """More weight on the words."""
+        self._alpha_bar.step(-1)
+
+    def action_alpha_up(self) -> None:
+        """More weight on the meaning."""
+        self._alpha_bar.step(1)
+
+    def action_set_alpha(self) -> None:
+        """Go to the balance."""
+        self._alpha_bar.focus()
+
+    def action_edit_filters(self) -> None:
+        """Choose filters in a form; it writes them into the query."""
+        self.app.push_screen(FilterForm(self._box.value), self._set_text_if_given)
+
+    def action_drop_filter(self) -> None:
+        """Drop the filter that hides most, else the one that was typed last."""
+        hidden = self._answer.hidden if self._answer is not None else ()
+        text = self._box.value
+        if hidden:
+            text = without_hiding(text, max(hidden, key=lambda one: one.rows).filter_text)
+        elif self._query.chips:
+            text = without_chip(text, self._query.chips[-1].text)
+        if text != self._box.value:
+            self._set_text(text)
+        else:
+            self.notify("there is no filter to drop")
+
+    def action_change_sort(self) -> None:
+        """Newest or oldest first; a search is always in the order of its scores."""
+        if self._answer is not None:
+            self.notify("a search is sorted by its score; without words the order is by age")
+            return
+        self._is_oldest_first = not self._is_oldest_first
+        self._ask()
+
+    def _set_text_if_given(self, text: str | None) -> None:
+        if text is not None:
+            self._set_text(text)
+
+    def _set_text(self, text: str) -> None:
+        self._is_typing = False
+        self._box.set_query(text)
+        self._box.remember(text)
+        self._ask()
+
+    # Panes.
+
+    @on(MemoryList.Highlighted, "#results")
+    def _highlighted(self, event: MemoryList.Highlighted) -> None:
+        if event.row is None:
+            self._detail.show(None)
+            return
+        hit = event.row if isinstance(event.row, Hit) and self._answer is not None else None
+        self._detail.show(Subject(memory_of(event.row).id, hit, self._answer if hit else None))
+
+    @on(MemoryList.Marked, "#results")
+    def _marked(self) -> None:
+        self._say(self._status)
+
+    @on(MemoryList.Opened, "#results")
+    def _opened(self) -> None:
+        if self.has_class("-one-pane"):
+            self._zoom("detail")
+        self.query_one("#detail-text", TextView).focus()
+
+    def action_focus_query(self) -> None:
+        """Go to the query box."""
+        self._box.focus()
+
+    def action_next_pane(self) -> None:
+        """Query, list, text, relations, and round again; only what can be seen."""
+        wanted: list[Widget] = [self._box, self._results, self.query_one("#detail-text")]
+        if self._detail.has_related:
+            wanted.append(self.query_one("#related"))
+        panes = [pane for pane in wanted if pane.is_on_screen or pane is self._box]
+        at = next((n for n, pane in enumerate(panes) if pane.has_focus), -1)
+        panes[(at + 1) % len(panes)].focus()
+
+    def action_zoom(self) -> None:
+        """Give the room of both panes to the one with the focus, and back."""
+        is_in_detail = self._detail in (self.focused.ancestors if self.focused else ())
+        self._zoom(None if self._zoomed else "detail" if is_in_detail else "list")
+
+    def action_next_section(self) -> None:
+        """The next section of the detail's text."""
+        self.query_one("#detail-text", TextView).go_to_section(1)
+
+    def action_previous_section(self) -> None:
+        """The section before."""
+        self.query_one("#detail-text", TextView).go_to_section(-1)
+
+    def action_back(self) -> None:
+        """Box to list; detail to where it was opened from; list: marks, then filters, then words."""
+        if self._box.has_focus or self._alpha_bar.has_focus:
+            self._results.focus()
+        elif not self._results.has_focus and self._detail.back():
+            self.query_one("#detail-text", TextView).focus()
+        elif self._zoomed or not self._results.has_focus:
+            self._zoom(None)
+            self._results.focus()
+        elif self._results.marked_ids:
+            self._results.clear_marks()
+        elif self._query.chips:
+            self._set_text(without_filters(self._box.value))
+        elif self._box.value:
+            self._set_text("")
+
+    def action_back_relation(self) -> None:
+        """Back to the memory that a relation was followed from."""
+        if self._detail.back():
+            self.query_one("#detail-text", TextView).focus()
+
+    def _zoom(self, pane: Pane | None) -> None:
+        self._zoomed = pane
+        self.set_class(pane == "detail", "-zoom-detail")
+        self.set_class(pane == "list", "-zoom-list")
+
+    # What the actions of `MemoryActionsScreen` work on.
+
+    def chosen_ids(self) -> tuple[str, ...]:
+        """The marked memories, else the one that is looked at."""
+        if self._results.marked_ids:
+            return self._results.marked_ids
+        subject = self.subject_id()
+        return (subject,) if subject else ()
+
+    def subject_id(self) -> str | None:
+        """The memory in the detail while the focus is there, else the one under the cursor."""
+        if self._detail in (self.focused.ancestors if self.focused else ()):
+            return self._detail.subject_id
+        row = self._results.cursor_row
+        return memory_of(row).id if row is not None else None
+
+    def changed(self) -> None:
+        """Read again what a change may have moved."""
+        self._results.clear_marks()
+        self.reload()
+
+    def set_reveal(self, reveal: bool) -> None:
+        """Show what looks like a secret, or mask it again."""
+        self._results.set_reveal(reveal)
+        self._detail.set_reveal(reveal)
+
+    @property
+    def _box(self) -> QueryBox:
+        return self.query_one("#query", QueryBox)
+
+    @property
+    def _alpha_bar(self) -> AlphaBar:
+        return self.query_one("#alpha", AlphaBar)
+
+    @property
+    def _results(self) -> MemoryList:
+        return self.query_one("#results", MemoryList)
+
+    @property
+    def _detail(self) -> Detail:
+        return self.query_one("#detail", Detail)

@@ -1,0 +1,113 @@
+"""The Overview's cards as lines. Pure; the clock is given."""
+
+from __future__ import annotations
+
+from tierdeck.embed.coverage import Coverage
+from tierdeck.model import NodeType, Tier
+from tierdeck.store import StoreKind
+from tierdeck_tui.console import MeaningState
+from tierdeck_tui.overview_facts import OverviewFacts
+from tierdeck_tui.view.card_line import CardLine, State
+from tierdeck_tui.view.format import age, count, percent, size
+
+_CHECK_STATES: dict[str, State] = {"ok": "good", "info": "plain", "warn": "warn", "bad": "bad"}
+_KINDS = {
+    StoreKind.OWN: "made by tierdeck",
+    StoreKind.ADOPTED: "another program's, adopted",
+    StoreKind.FOREIGN: "another program's",
+}
+
+
+def tier_lines(facts: OverviewFacts) -> list[CardLine]:
+    """How many memories stand in each tier."""
+    lines = [_share(tier.value, "tier", facts.counts.by_tier.get(tier, 0), facts) for tier in Tier]
+    if facts.counts.unreadable:
+        lines.append(CardLine("unreadable", f"{count(facts.counts.unreadable)}, shown as task", state="warn"))
+    return lines
+
+
+def type_lines(facts: OverviewFacts) -> list[CardLine]:
+    """How many memories there are of each type."""
+    return [_share(kind.value, "type", facts.counts.by_type.get(kind, 0), facts) for kind in NodeType]
+
+
+def store_lines(facts: OverviewFacts, now_ms: int) -> list[CardLine]:
+    """Where the store is, what it is, and when something happened in it."""
+    lines = [
+        CardLine("file", str(facts.path)),
+        CardLine("kind", f"{_KINDS[facts.kind]}, {facts.access}"),
+        CardLine("size", f"{size(facts.store_bytes)} + {size(facts.index_bytes)} index"),
+        CardLine("relations", count(facts.counts.edges)),
+        CardLine("newest", _ago(facts.created_at_ms, now_ms), query=""),
+        CardLine("changed", _ago(facts.changed_at_ms, now_ms)),
+        CardLine("used", _ago(facts.used_at_ms, now_ms)),
+    ]
+    if facts.sessions is not None:
+        lines.append(CardLine("sessions", count(facts.sessions)))
+    return lines
+
+
+def meaning_lines(meaning: MeaningState, found: Coverage | None) -> list[CardLine]:
+    """Which model embeds, and how many memories have their vector."""
+    states: dict[str, State] = {"ready": "good", "keyword only": "warn"}
+    lines = [CardLine("state", meaning.word, state=states.get(meaning.word, "muted"))]
+    if meaning.word == "keyword only":
+        lines.append(CardLine("why", meaning.detail, state="warn"))
+    if found is None:
+        return [*lines, CardLine("vectors", "counting…", state="muted")]
+    lines.append(CardLine("model", found.current_model or "none"))
+    total = found.total - found.off
+    lines.append(_vectors("embedded", found.embedded, total))
+    for label, number, state in (
+        ("waiting", found.pending, "plain"),
+        ("changed since", found.stale, "plain"),
+        ("refused", found.failed, "bad"),
+        ("left out", found.off, "muted"),
+    ):
+        if number:
+            lines.append(CardLine(label, count(number), state=state))
+    for name, number in found.by_model.items():
+        if name != found.current_model and number:
+            lines.append(CardLine(f"by {name}", f"{count(number)}, not compared", state="warn"))
+    return lines
+
+
+def health_lines(facts: OverviewFacts) -> list[CardLine]:
+    """The cheap checks, each with its word."""
+    lines = [CardLine(check.name, f"{check.state}: {check.text}", state=_CHECK_STATES[check.state]) for check in
+             facts.checks if check.name != "file" or check.state != "ok"]  # fmt: skip
+    return [*lines, CardLine("all checks", "tierdeck doctor", state="muted")]
+
+
+def next_lines(facts: OverviewFacts, meaning: MeaningState, found: Coverage | None) -> list[CardLine]:
+    """What an operator may want to do now, the weightiest first."""
+    lines = [
+        CardLine(check.name, check.fix, state=_CHECK_STATES[check.state])
+        for check in facts.checks
+        if check.fix and check.state in ("warn", "bad")
+    ]
+    if facts.kind is StoreKind.FOREIGN:
+        lines.append(CardLine("not adopted", "read-only; `tierdeck adopt` backs up, then adds our tables"))
+    if not facts.counts.total:
+        lines.append(CardLine("empty", "`tierdeck add TEXT` or `tierdeck import FILE`"))
+    if meaning.word == "keyword only" and meaning.hint:
+        lines.append(CardLine("meaning", meaning.hint, state="warn"))
+    elif found is not None and found.foreign_model_note:
+        lines.append(CardLine("vectors", "`tierdeck embed` makes those of the other model anew"))
+    if found is not None and found.failed:
+        lines.append(CardLine("refused", "`tierdeck embed` says why, and tries again", state="warn"))
+    return lines or [CardLine("nothing waits", "/ searches", state="good")]
+
+
+def _share(name: str, key: str, number: int, facts: OverviewFacts) -> CardLine:
+    share = number / facts.counts.total if facts.counts.total else 0.0
+    return CardLine(name, f"{count(number)} {percent(share):>4}", share=share, query=f"{key}:{name}")
+
+
+def _vectors(label: str, number: int, total: int) -> CardLine:
+    share = number / total if total else 0.0
+    return CardLine(label, f"{count(number)} of {count(total)}", share=share)
+
+
+def _ago(at_ms: int | None, now_ms: int) -> str:
+    return "never" if at_ms is None else f"{age(at_ms, now_ms)} ago"

@@ -1,0 +1,106 @@
+"""What the Search screen says about its list: how much was found, what is degraded, what filters hide. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tierdeck.errors import TierdeckError
+from tierdeck.search.hidden import ARCHIVE_RULE
+from tierdeck.search.hit import HiddenByFilter, SearchAnswer
+from tierdeck.search.query import FilterChip
+from tierdeck_tui.view.format import count, counted
+from tierdeck_tui.view.line import Line, Piece, line
+from tierdeck_tui.view.sanitise import cut, visible
+
+_MAX_QUERY_CELLS = 40
+
+
+def answer_status(answer: SearchAnswer) -> Line:
+    """One line: how many of how many, what is off and what to do about it, then the other notes."""
+    found, shown = len(answer.candidates), len(answer.hits)
+    number = counted(shown, "memory", "memories") if shown >= found else f"{count(shown)} best of {count(found)}"
+    pieces: list[Piece | str] = [Piece(number, "strong")]
+    if answer.degraded:
+        pieces.append(Piece(f" · words only: {_safe(answer.degraded)}", "warning"))
+    pieces += [Piece(f" · {_safe(note)}", "muted") for note in answer.notes]
+    if answer.hits:  # in an empty list it stands there
+        pieces += [Piece(f" · {_safe(h.filter_text)} hides {count(h.rows)}", "muted") for h in answer.hidden]
+    pieces.append(Piece(f" · {answer.elapsed_ms:.0f} ms", "muted"))
+    return line(*pieces)
+
+
+def browse_status(total_rows: int, *, is_oldest_first: bool, notes: Sequence[str]) -> Line:
+    """The line above a list that was not searched for: how many, in which order."""
+    order = "oldest first" if is_oldest_first else "newest first"
+    pieces: list[Piece | str] = [
+        Piece(counted(total_rows, "memory", "memories"), "strong"),
+        Piece(f", {order}", "muted"),
+    ]
+    pieces += [Piece(f" · {_safe(note)}", "muted") for note in notes]
+    return line(*pieces)
+
+
+def error_status(error: TierdeckError) -> Line:
+    """An error as an error, with what to do."""
+    hint = f" · {_safe(error.hint)}" if error.hint else ""
+    return line(Piece(f"error: {_safe(error.message)}", "error"), Piece(hint, "muted"))
+
+
+def marked_piece(marked: int) -> Piece:
+    """How many memories are marked; empty for none."""
+    return Piece(f"✓ {count(marked)} marked · " if marked else "", "mark")
+
+
+def chips_line(chips: Sequence[FilterChip]) -> Line:
+    """The filters in force, each as it was typed, or how to set one."""
+    if not chips:
+        return line(Piece("no filter", "muted"))
+    pieces: list[Piece | str] = []
+    for chip in chips:
+        pieces += [Piece(f"[{_safe(chip.text)}]", "mark"), " "]
+    return line(*pieces)
+
+
+def nothing_found(answer: SearchAnswer) -> list[Line]:
+    """What stands in the empty list of a search: what was looked for, what filters hide, what to press."""
+    asked = cut(_safe(answer.query.words_text), _MAX_QUERY_CELLS)
+    if answer.store_rows == 0:
+        return _empty_store()
+    lines = [line(""), line("  Nothing found for ", Piece(f"“{asked}”", "strong"))]
+    if answer.hidden:
+        lines.append(line(""))
+        for number, hidden in enumerate(sorted(answer.hidden, key=lambda one: -one.rows)):
+            lines.append(line("  ", *_hiding(hidden, is_first=number == 0)))
+    if answer.degraded:
+        lines += [line(""), line(Piece(f"  words only: {_safe(answer.degraded)}", "warning"))]
+    elif not answer.hidden and answer.alpha == 0:
+        lines.append(line(Piece("  no memory holds these words; ] looks for their meaning too", "muted")))
+    return lines
+
+
+def nothing_to_browse(chips: Sequence[FilterChip]) -> list[Line]:
+    """What stands in the empty list when nothing was asked for."""
+    if not chips:
+        return _empty_store()
+    lines = [line(""), line("  No memory passes ", *chips_line(chips))]
+    return [*lines, line(Piece("  x drops the last filter, esc all of them", "muted"))]
+
+
+def _hiding(hidden: HiddenByFilter, *, is_first: bool) -> list[Piece | str]:
+    number = counted(hidden.rows, "memory", "memories")
+    if hidden.filter_text == ARCHIVE_RULE:
+        return [f"the archive holds {number} that match", Piece("  x shows them" if is_first else "", "strong")]
+    name = Piece(_safe(hidden.filter_text), "mark")
+    return [name, f" hides {number}", Piece("  x drops it" if is_first else "", "strong")]
+
+
+def _empty_store() -> list[Line]:
+    return [
+        line(""),
+        line("  The store holds no memory yet."),
+        line(Piece("  `tierdeck add` adds one, `tierdeck import` brings many", "muted")),
+    ]
+
+
+def _safe(text: str) -> str:
+    return visible(text, one_line=True)

@@ -6,8 +6,10 @@ from dataclasses import dataclass
 
 from textual.message import Message
 
+from tierdeck.embed.coverage import Coverage
 from tierdeck.errors import TierdeckError
 from tierdeck_tui.console import MeaningState
+from tierdeck_tui.overview_facts import OverviewFacts
 
 
 @dataclass
@@ -44,4 +46,26 @@ class StoreChanged(Message):
 class BackgroundFailed(Message):
     """Something that goes on by itself can't go on; the operator is told once."""
 
+    error: TierdeckError
+
+
+@dataclass
+class FactsRead(Message):
+    """The Overview's facts were read."""
+
+    facts: OverviewFacts
+
+
+@dataclass
+class VectorsCounted(Message):
+    """How many memories have their vector was counted."""
+
+    coverage: Coverage
+
+
+@dataclass
+class ReadFailed(Message):
+    """What these cards of the Overview show could not be read."""
+
+    cards: tuple[str, ...]
     error: TierdeckError

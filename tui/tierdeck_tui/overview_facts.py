@@ -1,49 +1,99 @@
-"""What the Overview tells about a store, read in one worker and handed to the screen as one value."""
+"""What the Overview tells about a store, read in a worker and handed to the screen as one value."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
 
 import apsw
 
+from tierdeck.embed.index_path import index_path
+from tierdeck.errors import TierdeckError
+from tierdeck.maintenance.file_checks import check_place
+from tierdeck.maintenance.health import Check
+from tierdeck.maintenance.index_checks import check_index_file
+from tierdeck.maintenance.schema_check import check_schema
+from tierdeck.store import Store, StoreCounts, StoreKind, counts, time_ms_sql
 from tierdeck_tui.console import Console
+
+_TIMES = ("created_at", "updated_at", "last_accessed")
+_LAST = f"SELECT {', '.join(f'max({time_ms_sql(column)})' for column in _TIMES)} FROM nodes"
 
 
 @dataclass(frozen=True, slots=True)
 class OverviewFacts:
-    """The store in numbers. Times are milliseconds since the epoch, None where there is none."""
+    """The store in numbers. Times are milliseconds since the epoch, None where there is none; sizes with logs.
 
-    path: str
-    kind: str
+    `checks` are those that cost milliseconds at any size; `tierdeck doctor` makes them all.
+    """
+
+    path: Path
+    kind: StoreKind
     access: str
-    size_bytes: int
-    by_tier: Mapping[str, int] = field(default_factory=dict)
-    by_type: Mapping[str, int] = field(default_factory=dict)
+    counts: StoreCounts
+    store_bytes: int
+    index_bytes: int
+    created_at_ms: int | None
+    changed_at_ms: int | None
+    used_at_ms: int | None
+    sessions: int | None
+    checks: tuple[Check, ...]
 
-    @property
-    def memories(self) -> int:
-        """All memories, archived ones too."""
-        return sum(self.by_tier.values())
 
-
-def read_facts(console: Console) -> OverviewFacts:
-    """Read the facts; counts are one snapshot of the store.
+def read_facts(deck: Console) -> OverviewFacts:
+    """Read the facts; a check that fails is shown as one that failed and hides none of the others.
 
     Raises:
         StoreError: the store can't be read; nothing was changed.
     """
-    store = console.store
-
-    def count(conn: apsw.Connection) -> tuple[dict[str, int], dict[str, int]]:
-        tiers: dict[str, int] = {}
-        types: dict[str, int] = {}
-        for tier, kind, rows in conn.execute("SELECT tier, type, count(*) FROM nodes GROUP BY tier, type"):
-            tiers[str(tier)] = tiers.get(str(tier), 0) + int(str(rows))
-            types[str(kind)] = types.get(str(kind), 0) + int(str(rows))
-        return tiers, types
-
-    by_tier, by_type = store.read(count)
+    store = deck.store
+    created, changed, used = store.read(lambda conn: _times(conn.execute(_LAST).fetchone()))
     return OverviewFacts(
-        str(store.path), store.kind.value, console.access, store.path.stat().st_size, by_tier, by_type
+        path=store.path,
+        kind=store.kind,
+        access=deck.access,
+        counts=counts(store),
+        store_bytes=_bytes(store.path),
+        index_bytes=_bytes(index_path(store)),
+        created_at_ms=created,
+        changed_at_ms=changed,
+        used_at_ms=used,
+        sessions=_sessions(store),
+        checks=_checks(store),
     )
+
+
+def _times(row: tuple[object, ...] | None) -> tuple[int | None, int | None, int | None]:
+    created, changed, used = (int(str(value)) if value else None for value in row or (None, None, None))
+    return created, changed, used
+
+
+def _sessions(store: Store) -> int | None:
+    if not store.has_table("td_session"):
+        return None
+    return store.read(lambda conn: _count(conn, "SELECT count(*) FROM td_session"))
+
+
+def _count(conn: apsw.Connection, sql: str) -> int:
+    [(count,)] = conn.execute(sql).fetchall()
+    return int(str(count))
+
+
+def _checks(store: Store) -> tuple[Check, ...]:
+    looks: tuple[tuple[str, Callable[[], list[Check]]], ...] = (
+        ("file", lambda: check_place(store)),
+        ("schema", lambda: [store.read(lambda conn: check_schema(conn, store.kind))]),
+        ("index-file", lambda: [check_index_file(store, is_thorough=False)]),
+    )
+    found: list[Check] = []
+    for name, look in looks:
+        try:
+            found += look()
+        except TierdeckError as e:
+            found.append(Check(name, "bad", e.message, e.hint))
+    return tuple(found)
+
+
+def _bytes(path: Path) -> int:
+    return sum(file.stat().st_size for end in ("", "-wal") if (file := Path(f"{path}{end}")).exists())

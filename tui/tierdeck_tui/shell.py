@@ -59,6 +59,13 @@ class ShellApp(App[None]):
         """Why they are, and what to do about it."""
         return "the store is read-only"
 
+    def on_mount(self) -> None:
+        """Paint again after `fg`: Textual takes the terminal back and leaves it empty."""
+        self.app_resume_signal.subscribe(self, self._paint_again)
+
+    def _paint_again(self, _: object) -> None:
+        self.screen.refresh(layout=True, repaint=True, recompose=False)
+
     # Actions: one gate for keys, footer and palette
 
     def keys_for(self, action: Action) -> tuple[str, ...]:

@@ -2,47 +2,64 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, cast
 
 from textual import on, work
 from textual.containers import VerticalScroll
+from textual.message import Message
 from textual.widget import Widget
 from textual.worker import get_current_worker
 
+from tierdeck.embed.coverage import Coverage, coverage
+from tierdeck.embed.stoppable import StoppedError
 from tierdeck.errors import TierdeckError
-from tierdeck.model import NodeType, Tier
+from tierdeck.times import now_ms
 from tierdeck_tui.console import Console
+from tierdeck_tui.messages import FactsRead, ReadFailed, VectorsCounted
 from tierdeck_tui.overview_facts import OverviewFacts, read_facts
 from tierdeck_tui.screens.frame import FrameScreen
-from tierdeck_tui.widgets.card import Card, CardLine
+from tierdeck_tui.view import overview_lines
+from tierdeck_tui.view.card_line import CardLine
+from tierdeck_tui.widgets.card import Card
 
 if TYPE_CHECKING:
     from tierdeck_tui.app import TierdeckApp
 
 
 class OverviewScreen(FrameScreen):
-    """Cards that are read in a worker; the screen is painted before the store has answered."""
+    """Cards that are read in workers: the screen is painted before the store has answered."""
 
-    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (72, "-wide")]  # noqa: RUF012 - Textual types it so
+    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (72, "-wide")]  # noqa: RUF012 - as Textual types it
 
     def __init__(self, console: Console) -> None:
         super().__init__()
         self._deck = console
+        self._facts: OverviewFacts | None = None
+        self._coverage: Coverage | None = None
 
     def compose_body(self) -> Iterable[Widget]:
         """Two columns of cards, one below 72 columns."""
         with VerticalScroll(id="overview", can_focus=False):
             yield Card("By tier", id="tiers")
             yield Card("By type", id="types")
+            yield Card("Meaning", id="meaning")
+            yield Card("Next", id="next")
             yield Card("Store", id="store")
+            yield Card("Health", id="health")
 
     def on_mount(self) -> None:
+        """Read."""
         self.reload()
 
     def reload(self) -> None:
         """Read everything again."""
         self._read()
+        self._count_vectors()
+
+    def meaning_changed(self) -> None:
+        """Count the vectors again."""
+        self._count_vectors()
 
     @on(Card.Opened)
     def _open(self, event: Card.Opened) -> None:
@@ -52,35 +69,52 @@ class OverviewScreen(FrameScreen):
     def _read(self) -> None:
         worker = get_current_worker()
         try:
-            facts = read_facts(self._deck)
+            told: Message = FactsRead(read_facts(self._deck))
         except TierdeckError as e:
-            if not worker.is_cancelled:
-                self.app.call_from_thread(self._show_error, e)
-            return
+            told = ReadFailed(("tiers", "types", "store", "health"), e)
         if not worker.is_cancelled:
-            self.app.call_from_thread(self._show, facts)
+            self.post_message(told)
 
-    def _show(self, facts: OverviewFacts) -> None:
-        self.query_one("#tiers", Card).show(_counts("tier", [t.value for t in Tier], facts.by_tier, facts.memories))
-        self.query_one("#types", Card).show(
-            _counts("type", [t.value for t in NodeType], facts.by_type, facts.memories)
-        )
-        self.query_one("#store", Card).show(
-            [CardLine("path", facts.path), CardLine("kind", facts.kind), CardLine("access", facts.access)]
-        )
+    @work(thread=True, exclusive=True, group="vectors")
+    def _count_vectors(self) -> None:
+        worker = get_current_worker()
+        settings = self._deck.settings.embedding
+        try:
+            told: Message = VectorsCounted(
+                coverage(self._deck.store, settings, should_stop=lambda: worker.is_cancelled)
+            )
+        except StoppedError:
+            return
+        except TierdeckError as e:
+            told = ReadFailed(("meaning",), e)
+        if not worker.is_cancelled:
+            self.post_message(told)
 
-    def _show_error(self, error: TierdeckError) -> None:
-        for card in self.query(Card):
-            card.show([CardLine(error.message, state="bad")])
+    @on(FactsRead)
+    def _show_facts(self, event: FactsRead) -> None:
+        self._facts = event.facts
+        self._card("tiers").show(overview_lines.tier_lines(event.facts))
+        self._card("types").show(overview_lines.type_lines(event.facts))
+        self._card("store").show(overview_lines.store_lines(event.facts, now_ms()))
+        self._card("health").show(overview_lines.health_lines(event.facts))
+        self._show_meaning()
 
+    @on(VectorsCounted)
+    def _show_vectors(self, event: VectorsCounted) -> None:
+        self._coverage = event.coverage
+        self._show_meaning()
 
-def _counts(key: str, names: list[str], found: Mapping[str, int], total: int) -> list[CardLine]:
-    return [
-        CardLine(
-            name,
-            f"{found.get(name, 0):,}",
-            share=found.get(name, 0) / total if total else 0.0,
-            query=f"{key}:{name}",
-        )
-        for name in names
-    ]
+    @on(ReadFailed)
+    def _show_error(self, event: ReadFailed) -> None:
+        hint = [CardLine(event.error.hint, state="muted")] if event.error.hint else []
+        for name in event.cards:
+            self._card(name).show([CardLine(event.error.message, state="bad"), *hint])
+
+    def _show_meaning(self) -> None:
+        meaning = self._deck.meaning_state()
+        self._card("meaning").show(overview_lines.meaning_lines(meaning, self._coverage))
+        if self._facts is not None:
+            self._card("next").show(overview_lines.next_lines(self._facts, meaning, self._coverage))
+
+    def _card(self, name: str) -> Card:
+        return self.query_one(f"#{name}", Card)

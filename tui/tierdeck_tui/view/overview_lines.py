@@ -73,9 +73,17 @@ def meaning_lines(meaning: MeaningState, found: Coverage | None) -> list[CardLin
 
 
 def health_lines(facts: OverviewFacts) -> list[CardLine]:
-    """The cheap checks, each with its word."""
-    lines = [CardLine(check.name, f"{check.state}: {check.text}", state=_CHECK_STATES[check.state]) for check in
-             facts.checks if check.name != "file" or check.state != "ok"]  # fmt: skip
+    """The cheap checks, each with its word; what the Store card says already is left out while it is well."""
+    lines = []
+    for check in facts.checks:
+        is_well = check.state in ("ok", "info")
+        if check.name != "file" or not is_well:
+            text = (
+                check.state
+                if check.name == "index-file" and check.state == "ok"
+                else f"{check.state}: {check.text}"
+            )
+            lines.append(CardLine(check.name, text, state=_CHECK_STATES[check.state]))
     return [*lines, CardLine("all checks", "tierdeck doctor", state="muted")]
 
 

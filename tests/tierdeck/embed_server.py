@@ -143,6 +143,7 @@ def _encoded(vector: Sequence[float], encoding: object) -> object:
 def _handler_for(owner: EmbedServer) -> type[BaseHTTPRequestHandler]:
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
+        disable_nagle_algorithm = True  # else each answer waits 40 ms for the client's acknowledgement
 
         def do_POST(self) -> None:
             raw = self.rfile.read(int(self.headers.get("Content-Length", "0")))

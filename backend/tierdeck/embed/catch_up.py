@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable
 import apsw
 
 from tierdeck.embed.index_file import get_setting, set_setting
+from tierdeck.embed.mend import mend
 from tierdeck.embed.model_record import Model, all_models, load_table, save_table
 from tierdeck.embed.store_texts import (
     TextPage,
@@ -34,16 +35,15 @@ _STATE = (
 
 def catch_up(conn: apsw.Connection, store: Store, model: Model, should_stop: Callable[[], bool]) -> bool:
     """Bring the queue of one model up to the store; False when it was stopped on the way, which loses nothing."""
+    is_whole = mend(conn, model)
+    newest: tuple[int, str | None] | None = None
+    pages: Iterable[TextPage] = all_texts(store)
     if has_changes(store):
         seen_seq, seen_node = _seen(conn, model)
-        if seen_seq > 0 and is_same_history(store, seen_seq, seen_node):
-            pages: Iterable[TextPage] = changed_texts(store, seen_seq)
-            newest = None
+        if not is_whole and seen_seq > 0 and is_same_history(store, seen_seq, seen_node):
+            pages = changed_texts(store, seen_seq)
         else:
-            newest = last_change(store)
-            pages = all_texts(store)
-    else:
-        newest, pages = None, all_texts(store)
+            newest = last_change(store)  # before the look: what changes during it is looked at again
     for page in pages:
         if should_stop():
             return False
@@ -129,6 +129,7 @@ def remove_vectors(conn: apsw.Connection, ids: Iterable[str]) -> None:
         for node_id in gone:
             table.remove(node_id)
         save_table(conn, model, table)
+    conn.executemany("UPDATE embedding_state SET seq = NULL WHERE node_id = ?", [(node_id,) for node_id in gone])
 
 
 def _apply_off(conn: apsw.Connection, model: Model, off: frozenset[str]) -> None:

@@ -97,8 +97,9 @@ class RemoteEmbedder:
                 stops_run=True,
                 hint=f"set dimensions = {got}, or choose another model",
             )
+        got_lengths = " and ".join(str(length) for length in sorted(lengths))
         raise VectorRefusedError(
-            f"embed with {self.name}: vectors of {sorted(lengths)} numbers came, {self.dimensions} are configured"
+            f"embed with {self.name}: a vector of {got_lengths} numbers came, {self.dimensions} are configured"
         )
 
     def _connection_error(self, e: openai.APIConnectionError) -> ProviderError:

@@ -26,10 +26,15 @@ _DEFAULTS = NodeDraft("")
     "node_type",
     type=click.Choice([each.value for each in NodeType]),
     default=_DEFAULTS.type.value,
+    help="What it is.",
     show_default=True,
 )
 @click.option(
-    "--tier", type=click.Choice([each.value for each in Tier]), default=_DEFAULTS.tier.value, show_default=True
+    "--tier",
+    type=click.Choice([each.value for each in Tier]),
+    default=_DEFAULTS.tier.value,
+    show_default=True,
+    help="How long it is meant to live.",
 )
 @click.option(
     "--confidence", type=float, default=_DEFAULTS.confidence, show_default=True, metavar="N", help="0 to 1."

@@ -1,4 +1,4 @@
-"""What a verb says: data to stdout, talk to stderr. The only file of the command line that writes to them.
+"""What a verb says: data to stdout, talk to stderr. Beside the questions and the bar, only this file writes there.
 
 Everything passes the sanitiser, whether a terminal or a pipe is behind stdout: what is piped to a file is shown by
 `cat` later. `--json` is the lossless way.

@@ -31,6 +31,7 @@ _DEFAULT_ROLES = {
     "edge_type",
     type=click.Choice([each.value for each in EdgeType]),
     default=EdgeType.RELATION.value,
+    help="What kind of bond.",
     show_default=True,
 )
 @click.option("--label", help="What ties them, free text.")

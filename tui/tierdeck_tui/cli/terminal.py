@@ -21,8 +21,8 @@ def can_open_console() -> bool:
 
 
 def shows_progress() -> bool:
-    """Whether long work may draw a bar on stderr."""
-    return _is_terminal(sys.stderr)
+    """Whether long work may draw a bar on stderr: a terminal that can go back over its line."""
+    return _is_terminal(sys.stderr) and os.environ.get("TERM") != "dumb"
 
 
 def has_colour() -> bool:

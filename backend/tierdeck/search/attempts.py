@@ -5,6 +5,7 @@ Each comes with what has to be said when it is the one that was taken.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
@@ -17,6 +18,8 @@ from tierdeck.search.words import split_words
 MIN_PREFIX_CHARS = 3
 MAX_EXTRA_PHRASES = 16
 MAX_EXTRA_WORDS = 12
+# A digit, a capital after another letter, or a sign that no sentence puts inside a word.
+_NAME = re.compile(r"\d|\w[A-Z]|\w[_./\\:@=#$~]+\w|::|->")
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,17 +53,20 @@ def attempts(query: Query, terms: Terms, has_words: Callable[[str], bool], *, is
         prefix = _prefix(query, words) if is_typing else None
         if not words and not required:
             return Attempt(terms, None, prefix, notes)
-        match = match_words(words, required=required, extra=extra, prefix=prefix, all_words=all_words)
+        picking = [number for number, term in enumerate(terms.used) if term.picks]
+        match = match_words(
+            words, picking=picking, required=required, extra=extra, prefix=prefix, all_words=all_words
+        )
         return Attempt(terms, match, prefix, notes)
 
-    common = listed(terms.left_out)
-    notes = [f"left out common words: {common}"] if terms.left_out else []
+    common = listed(terms.common)
+    notes = [f"common words pick no memory by themselves: {common}"] if terms.common else []
     if is_typing and len(terms.used) > 1:
         yield ask(terms, *notes, all_words=True)
     yield ask(terms, *notes)
     everything = terms.with_all()
-    if terms.left_out:
-        notes = [f"too little was found without common words, so they count: {common}"]
+    if terms.common:
+        notes = [f"too little was found without common words, so they do too: {common}"]
         yield ask(everything, *notes)
     if required:
         quoted = ", ".join(f'"{phrase[:40]}"' for phrase in required)
@@ -77,10 +83,20 @@ def _prefix(query: Query, words: list[str]) -> int | None:
 
 
 def _extra_phrases(query: Query) -> list[str]:
-    """Typed pieces of several words, and compound names, as phrases: where they stand so, the score is higher."""
-    phrases = dict.fromkeys(piece for piece in query.pieces if 1 < len(split_words(piece)) <= MAX_EXTRA_WORDS)
+    """Names of several parts, as phrases: where they stand so, the score is higher.
+
+    `DEC-0054` and `src/app.py` are names, `three-dimensional` is not: as phrases such words cost 0.01 of nDCG@10 on
+    Cranfield.
+    """
+    named = (piece for piece in query.pieces if _NAME.search(piece))
+    phrases = {name: None for name in named if _is_telling(split_words(name))}
     for word in query.words[: 4 * MAX_EXTRA_PHRASES]:
         parts = camel_parts(word) if word.isascii() else []
-        if 1 < len(parts) <= MAX_EXTRA_WORDS:
+        if _is_telling(parts):
             phrases[" ".join(parts)] = None
     return list(phrases)[:MAX_EXTRA_PHRASES]
+
+
+def _is_telling(parts: list[str]) -> bool:
+    """Several parts, not all of them letters as in `e.g.`."""
+    return 1 < len(parts) <= MAX_EXTRA_WORDS and any(len(part) > 1 or part.isdigit() for part in parts)

@@ -29,25 +29,34 @@ def quoted(text: str) -> str:
 def match_words(
     words: Sequence[str],
     *,
+    picking: Sequence[int],
     required: Sequence[str] = (),
     extra: Sequence[str] = (),
     prefix: int | None = None,
     all_words: bool = False,
 ) -> Match:
-    """Matches memories that hold one of the words, and every required phrase.
+    """Matches memories that hold one of the picking words, and every required phrase.
 
     Args:
-        words: at least one, or at least one required phrase.
+        words: what counts for the score; at least one, or at least one required phrase.
+        picking: the numbers of the words that pick memories; at least one when there are words.
         required: phrases without which a memory does not match.
-        extra: phrases that raise the score where they stand (`wrong-book` as one), and are not counted as words.
+        extra: phrases that raise the score where they stand (`DEC-0054` as one), and are not counted as words.
         prefix: the number of the word that is not typed to its end.
         all_words: every word is needed, not one of them.
     """
     spelled = [quoted(word) for word in words]
     if prefix is not None:
         spelled[prefix] += " *"
-    needed = " AND ".join(quoted(phrase) for phrase in required)
-    anything = " OR ".join([*spelled, *(quoted(text) for text in (*extra, *required))])
-    scored = f"({needed}) AND ({anything})" if needed else anything
-    pool = f"({' AND '.join([*([needed] if needed else []), *spelled])})" if all_words and spelled else scored
-    return Match(pool=pool, scored=scored, first_word=len(required), words=len(spelled))
+    phrases = [quoted(phrase) for phrase in required]
+    more = [quoted(text) for text in extra]
+    scored = _needing(phrases, " OR ".join([*spelled, *more, *phrases]))
+    if all_words:
+        pool = " AND ".join([*phrases, *spelled])
+    else:
+        pool = _needing(phrases, " OR ".join([*(spelled[number] for number in picking), *more, *phrases]))
+    return Match(pool=pool, scored=scored, first_word=len(phrases), words=len(spelled))
+
+
+def _needing(phrases: Sequence[str], anything: str) -> str:
+    return f"({' AND '.join(phrases)}) AND ({anything})" if phrases else anything

@@ -29,7 +29,7 @@ _UNSPACED = re.compile(
 )
 # What surrounds a piece in a sentence and is not meant.
 _SIGNS_BEFORE = "\"'`“”‘’«»()[]{}<>,;:!?…、。，；：！？「」『』（）"
-_SIGNS_AFTER = _SIGNS_BEFORE + "."
+_SIGNS_AFTER = _SIGNS_BEFORE + ".-–—/|&=~"
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,8 @@
-"""Which words of a query are looked for: the rare ones first, the common ones only when they are needed. Pure.
+"""Which words of a query are looked for, and which of them pick memories. Pure.
 
-10,000 words joined with OR took 59 s at 100,000 memories; words that stand in every other memory cost the most and
-tell the least.
+10,000 words joined with OR took 59 s at 100,000 memories, and common words cost the most. Words that say nothing
+are left out; words of every fifth memory pick none while rarer ones are there, but add to the scores of those
+picked: leaving them out altogether cost 0.02 of nDCG@10 on Cranfield.
 """
 
 from __future__ import annotations
@@ -21,24 +22,34 @@ COMMON_FROM_ROWS = 100
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """One word to look for. `key` is what the index compares, `rows` in how many memories it stands at least."""
+    """One word to look for. `key` is what the index compares, `rows` in how many memories it stands at least.
+
+    A word that does not pick adds to the score of memories that others picked.
+    """
 
     text: str
     key: tuple[str, ...]
     rows: int = 0
+    picks: bool = True
 
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """The words that are looked for, in the order typed, and those that may come back."""
+    """The words that are looked for, in the order typed, and those that may come back when too little is found."""
 
     used: tuple[Term, ...]
     left_out: tuple[Term, ...] = ()
     notes: tuple[str, ...] = ()
 
     def with_all(self) -> Terms:
-        """The same with the words that were left out, in front of which nothing is lost but time."""
-        return replace(self, used=(*self.used, *self.left_out)[:MAX_TERMS], left_out=())
+        """The same with the words that were left out, and every word picks."""
+        used = (*self.used, *self.left_out)[:MAX_TERMS]
+        return replace(self, used=tuple(replace(term, picks=True) for term in used), left_out=())
+
+    @property
+    def common(self) -> tuple[Term, ...]:
+        """The words that pick no memory, or are not looked for at all."""
+        return (*(term for term in self.used if not term.picks), *self.left_out)
 
 
 def choose_terms(
@@ -65,9 +76,8 @@ def choose_terms(
     telling = [term for term in terms if not is_stop_word(term.text)] or terms
     limit = int(store_rows * COMMON_PART) + 1
     telling = [replace(term, rows=count_rows(term.text, limit)) for term in telling]
-    rare = [term for term in telling if term.rows < limit]
-    if store_rows >= COMMON_FROM_ROWS and any(term.rows for term in rare):
-        telling = rare
+    if store_rows >= COMMON_FROM_ROWS and any(0 < term.rows < limit for term in telling):
+        telling = [replace(term, picks=term.rows < limit) for term in telling]
     kept = {term.key for term in telling}
     left_out = tuple(term for term in terms if term.key not in kept)
     return Terms(tuple(telling), left_out, tuple(notes))

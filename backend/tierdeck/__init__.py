@@ -8,8 +8,8 @@
             print(hit.score, hit.row.excerpt)
 
 Meaning takes two things more: `embedder = make_embedder(settings.embedding, store)`, `run_indexer(store, embedder,
-settings.embedding)` to make the vectors, and `open_vector_index(store)` to give them to `hybrid_search`. Those names
-load numpy when they are first used; importing this package does not. Nothing here knows a terminal.
+settings.embedding)` to make the vectors, and `open_vector_index(store)` to give them to `hybrid_search`. They load
+numpy when they are first used; importing this package does not. Nothing here knows a terminal.
 """
 
 from __future__ import annotations

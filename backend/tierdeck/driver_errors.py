@@ -84,7 +84,7 @@ def _translated(e: apsw.Error, path: Path, doing: str, waited_ms: int) -> Tierde
         return StoreError(f"{what}: the disk gave an error ({e})")
     if isinstance(e, apsw.ConstraintError):
         return StoreError(f"{what}: the store's own rules refuse it ({e}); nothing was changed")
-    if isinstance(e, apsw.SQLError):
+    if isinstance(e, apsw.SQLError) and str(e).startswith("no such"):
         return StoreError(f"{what}: its tables are not what a memory store has ({e})", hint="run `tierdeck doctor`")
     return StoreError(f"{what}: {e}")
 

@@ -20,7 +20,19 @@ from tierdeck.config import (
     Settings,
     Theme,
 )
-from tierdeck.config_rules import Choice, Number, Prices, Rule, Switch, Text, Value, VariableName, WebAddress, Words
+from tierdeck.config_rules import (
+    Choice,
+    FilePath,
+    Number,
+    Prices,
+    Rule,
+    Switch,
+    Text,
+    Value,
+    VariableName,
+    WebAddress,
+    Words,
+)
 
 # What one request of the embeddings API may carry.
 MAX_BATCH_ROWS = 2_048
@@ -63,7 +75,7 @@ KEYS: tuple[SettingKey, ...] = (
     SettingKey(
         "store",
         "path",
-        Text(may_be_empty=True),
+        FilePath(),
         "The memory store. Empty: ~/.claude/rlm-memory.db",
         variable="RLM_MEMORY_DB",
     ),

@@ -128,6 +128,23 @@ class Text:
 
 
 @dataclass(frozen=True, slots=True)
+class FilePath:
+    """A path as the system takes it, odd characters and undecodable bytes included; empty means "not set"."""
+
+    allowed: str = f"a path of at most {MAX_TEXT_CHARS:,} characters"
+
+    def accept(self, value: object) -> Value:
+        if value == "":
+            return None
+        if not isinstance(value, str) or len(value) > MAX_TEXT_CHARS or "\0" in value:
+            raise refused(value, self.allowed)
+        return value
+
+    def read(self, text: str) -> object:
+        return text
+
+
+@dataclass(frozen=True, slots=True)
 class VariableName:
     """The name of an environment variable. What was given instead is never repeated: it may be the key itself."""
 

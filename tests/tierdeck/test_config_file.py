@@ -90,6 +90,14 @@ def test_the_familys_variable_names_the_store(monkeypatch: pytest.MonkeyPatch) -
     assert loaded.origins["store.path"] == Origin("environment", "RLM_MEMORY_DB")
 
 
+def test_a_path_may_hold_what_the_system_takes(monkeypatch: pytest.MonkeyPatch) -> None:
+    path = "/data/\x1b[31m\udcff\n.db"
+    monkeypatch.setenv("RLM_MEMORY_DB", path)
+    assert read_settings().settings.store == path
+    with pytest.raises(InvalidValueError, match="a path of at most 4,096 characters"):
+        read_settings().with_value("store.path", "a" * 5_000, Origin("flag", "--db"))
+
+
 @pytest.mark.parametrize(("text", "value"), [("true", True), ("Yes", True), ("0", False), ("off", False)])
 def test_a_switch_in_a_variable_reads_plain_words(text: str, value: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TIERDECK_EMBEDDING_SEND_SECRETS", text)

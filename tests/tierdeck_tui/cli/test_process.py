@@ -104,6 +104,31 @@ def test_a_stream_that_lacks_a_character_gets_its_escape(db: Path) -> None:
     assert b"\\u65e5" in done.stdout
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
+def test_output_to_a_full_disk_is_one_line_and_an_exit_code(db: Path, filled: list[str]) -> None:
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run(command_line(db, "search"), stdout=full, stderr=subprocess.PIPE, check=False)
+    assert (done.returncode, done.stderr) == (1, b"tierdeck: write output: the disk is full\n")
+
+
+def test_a_closed_stdin_is_told(db: Path) -> None:
+    done = subprocess.run(
+        ["sh", "-c", 'exec "$@" <&-', "sh", *command_line(db, "add", "-")], capture_output=True, check=False
+    )
+    assert done.returncode == 2
+    assert b"stdin" in done.stderr
+    assert not db.exists()
+
+
+def test_a_path_that_drives_the_terminal_is_shown_and_taken_as_it_is(tmp_path: Path) -> None:
+    odd = tmp_path / "\x1b]0;pwned\x07\u202e.db"
+    missing = piped(odd, "search")
+    assert missing.returncode == 3
+    assert "␛]0;pwned␇‹202E›.db" in missing.stderr.decode()
+    assert piped(odd, "add", "x").returncode == 0
+    assert odd.exists()
+
+
 @pytest.mark.case("D01")
 def test_a_write_waits_for_another_program_and_then_saves(db: Path, filled: list[str]) -> None:
     other = sqlite3.connect(db, check_same_thread=False, isolation_level=None)

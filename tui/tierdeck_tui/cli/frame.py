@@ -5,6 +5,7 @@ Nothing else in the command line catches `Exception`. Exit codes: `EXIT_CODES`, 
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import sys
@@ -61,6 +62,11 @@ def run_framed(invoke: Callable[[], int], args: Sequence[str]) -> int:
         return _report(e.format_message(), _usage_hint(e), "UsageError", e.exit_code, args)
     except TierdeckError as e:
         return _report(e.message, e.hint, type(e).__name__, e.exit_code, args, _matches(e))
+    except OSError as e:
+        if e.errno == errno.ENOSPC:
+            _drop_output()
+            return _report("write output: the disk is full", None, type(e).__name__, 1, args)
+        return _unforeseen(e, args)
     except Exception as e:  # noqa: BLE001 - the last frame: a person gets one line, the log the rest
         return _unforeseen(e, args)
     else:

@@ -37,4 +37,6 @@ def resolved(store: Store, given: Sequence[str]) -> list[str]:
 
 
 def _from_stdin() -> list[str]:
+    if sys.stdin is None:  # closed before we began
+        return []
     return [line.strip() for line in sys.stdin if line.strip()]

@@ -27,7 +27,11 @@ def read_text(given: str | None, file: str | None) -> str | None:
         if given is not None:
             raise InvalidValueError("read text: a text and --file were given", hint="give one of them")
         return _from_file(Path(file).expanduser())
-    return _decoded(sys.stdin.buffer, "stdin") if given == "-" else given
+    if given != "-":
+        return given
+    if sys.stdin is None:
+        raise InvalidValueError("read stdin: it is closed", hint="give the text, or --file FILE")
+    return _decoded(sys.stdin.buffer, "stdin")
 
 
 def _from_file(path: Path) -> str:

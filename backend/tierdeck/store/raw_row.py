@@ -28,7 +28,7 @@ def table_columns(conn: apsw.Connection, table: str) -> list[str]:
 
 
 def raw_rows(
-    conn: apsw.Connection, table: str, columns: Sequence[str], *, key: str = "rowid"
+    conn: apsw.Connection, table: str, columns: Sequence[str], *, key: str = "rowid", after: RawValue = None
 ) -> Iterator[tuple[RawValue, ...]]:
     """Every row of a table, read one at a time in the order of its key.
 
@@ -36,14 +36,15 @@ def raw_rows(
         table: a table's name, from a closed set or from the schema itself.
         columns: the columns wanted, as `table_columns` names them.
         key: what orders the rows and tells them apart: the rowid, or the primary key of a table WITHOUT ROWID.
+        after: begin with the row whose key is the next after this one; None begins with the first.
 
     Returns:
         One tuple a row: the key, then the columns as asked.
     """
     picked = ", ".join(_quoted(name) for name in columns)
     select = f"SELECT {key}, {picked} FROM {_quoted(table)}"
-    where: str = ""
-    last: tuple[RawValue, ...] = ()
+    where = "" if after is None else f" WHERE {key} > ?"
+    last: tuple[RawValue, ...] = () if after is None else (after,)
     while True:
         try:
             for row in conn.execute(f"{select}{where} ORDER BY {key}", last):

@@ -1,14 +1,15 @@
 """The lossless export: what its lines say. Pure.
 
-A file is UTF-8 text of ASCII characters alone (nothing in a memory can drive a terminal or break on its way), one
-JSON object a line, each with a `kind`. The first line is the header:
+A file is UTF-8 text of ASCII characters alone (nothing in a memory can drive a terminal or break on its way),
+one JSON object a line, each with a `kind`. The first line is the header:
 
     {"kind": "header", "format": "tierdeck-export", "version": 1, "counts": {"node": 400, ...}}
 
 `counts` says how many lines of each kind follow; a file made from a damaged store has `"salvaged": true` and no
 counts. Then come the rows, kind by kind in the order of `TABLES`, and within a kind in the order of the store. A
 row's fields are the columns of its table under their own names, but: a relation's type is `type` also where the
-store says `edge_type`; columns named `kind` are `access_kind` and `revision_kind`; the memories' `pk` is left out.
+store says `edge_type`; columns named `kind` are `access_kind` and `revision_kind`; the memories' `pk` is left
+out.
 
 Whole numbers are written without and reals with a point or an exponent. What JSON can't hold is an object of one
 key: {"blob": base64}, {"text": base64} for text that is no UTF-8, {"real": "inf"} or "-inf".

@@ -1,0 +1,45 @@
+"""One row written into a table exactly as it was read, or not at all."""
+
+from __future__ import annotations
+
+import apsw
+
+from tierdeck.store import Store
+from tierdeck.store.raw_row import UndecodedText
+from tierdeck.transfer.line_reader import Rejected
+from tierdeck.transfer.row_rules import Row
+
+
+class RowWriter:
+    """Inserts rows into a store, inside the caller's transaction; a preview's writer writes nothing."""
+
+    def __init__(self, store: Store, *, is_writing: bool) -> None:
+        self.is_writing = is_writing
+        self._edge_type = store.edge_type_column()
+        self._statements: dict[tuple[object, ...], str] = {}
+
+    def insert(self, conn: apsw.Connection, table: str, row: Row) -> int | Rejected:
+        """Write one row; the others of the transaction stay when this one is refused.
+
+        Returns:
+            Its rowid (0 in a preview), or why the store's own rules refuse it.
+        """
+        if not self.is_writing:
+            return 0
+        values = [value.data if isinstance(value, UndecodedText) else value for value in row.values()]
+        try:
+            conn.execute(self._statement(table, row), values)
+        except (apsw.ConstraintError, apsw.MismatchError, apsw.TooBigError) as e:
+            return Rejected("the store's rules refuse it", str(e))
+        except (UnicodeEncodeError, OverflowError) as e:
+            return Rejected("a value can't be stored", str(e))
+        return conn.last_insert_rowid()
+
+    def _statement(self, table: str, row: Row) -> str:
+        # CAST makes text of bytes, whether or not they are UTF-8.
+        marks = tuple("CAST(? AS TEXT)" if isinstance(value, UndecodedText) else "?" for value in row.values())
+        key = (table, *row, *marks)
+        if key not in self._statements:
+            columns = [self._edge_type if (table, name) == ("hyperedges", "type") else name for name in row]
+            self._statements[key] = f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({', '.join(marks)})"
+        return self._statements[key]

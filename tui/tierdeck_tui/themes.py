@@ -144,6 +144,9 @@ ANSI = TextualTheme(
     panel="ansi_default",
     boost="ansi_default",
     variables={
+        # Textual's own style sheets ask for these two and only its own ansi themes have them.
+        "ansi-background": "ansi_default",
+        "ansi-foreground": "ansi_default",
         "text-muted": "ansi_default",
         "foreground-muted": "ansi_default",
         "keyword": "ansi_cyan",

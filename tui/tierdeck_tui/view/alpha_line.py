@@ -8,7 +8,6 @@ from tierdeck_tui.view.memory_row import KEYWORD_GLYPH, SEMANTIC_GLYPH
 
 ALPHA_STEP = 0.1
 WIDE_CELLS = 38
-NARROW_CELLS = 27
 _STEPS = 10
 _NARROW_STEPS = 4
 
@@ -24,10 +23,17 @@ def alpha_line(alpha: float, cells: int, *, is_meaning_off: bool = False) -> Lin
     steps = _STEPS if is_wide else _NARROW_STEPS
     at = round(alpha * steps)
     track = "─" * at + "●" + "─" * (steps - at)
-    words = [Piece("words "), Piece(f"{KEYWORD_GLYPH} ", "keyword")] if is_wide else [Piece("words ")]
-    meaning = [Piece(f" {SEMANTIC_GLYPH}", "semantic"), Piece(" meaning ")] if is_wide else [Piece(" meaning ")]
+    gap = " " if is_wide else ""
     number = Piece("off", "warning") if is_meaning_off else Piece(short_number(alpha), "strong")
-    return line(*words, Piece(f"◄{track}►", "muted" if is_meaning_off else "plain"), *meaning, number)
+    return line(
+        Piece(KEYWORD_GLYPH, "keyword"),
+        f"{gap}words ",
+        Piece(f"◄{track}►", "muted" if is_meaning_off else "plain"),
+        f" meaning{gap}",
+        Piece(SEMANTIC_GLYPH, "semantic"),
+        " ",
+        number,
+    )
 
 
 def stepped(alpha: float, steps: int) -> float:

@@ -90,7 +90,8 @@ def _head(node: Node, now_ms: int) -> Iterator[Line]:
     yield line(Piece(visible(node.id, one_line=True), "muted"))
     for problem in node.problems:
         yield line(Piece(f"unreadable {visible(problem, one_line=True)}", "warning"))
-    for name, at_ms in (("created", node.created_at_ms), ("changed", node.updated_at_ms)):
+    changed_at_ms = node.updated_at_ms if node.updated_at_ms != node.created_at_ms else None
+    for name, at_ms in (("created", node.created_at_ms), ("changed", changed_at_ms)):
         if at_ms is not None:
             yield line(Piece(f"{name} {local_time(at_ms)} ({age(at_ms, now_ms)})", "muted"))
 

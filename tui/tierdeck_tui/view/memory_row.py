@@ -10,7 +10,7 @@ from tierdeck.store import RelatedNode
 from tierdeck_tui.view.excerpt import excerpt_line
 from tierdeck_tui.view.format import AGE_CELLS, age, count, local_time, percent, score
 from tierdeck_tui.view.line import Line, Piece, Role, fit
-from tierdeck_tui.view.sanitise import cut, pad, visible
+from tierdeck_tui.view.sanitise import pad, visible
 
 ROW_LINES = 2
 KEYWORD_GLYPH = "█"
@@ -85,7 +85,7 @@ def related_lines(related: RelatedNode, look: RowLook) -> tuple[Line, Line]:
     """A memory bound to another: the bond and its part in it, then what it is; below, how its text begins."""
     edge = related.edge
     label = f" {visible(edge.label, one_line=True)}" if edge.label else ""
-    bond = cut(f"{edge.type.value}{label} → {visible(related.role, one_line=True)}", max(12, look.cells // 2))
+    bond = pad(f"{edge.type.value}{label} → {visible(related.role, one_line=True)}", max(12, look.cells // 2))
     head = [*_gutter(look), Piece(bond, "strong"), *_columns(related.row, ("type", "tier", "age"), look)]
     return fit(head, look.cells), _text_line(related.row, look, _problem_words(related.row), ())
 

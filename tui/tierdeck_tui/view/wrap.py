@@ -13,10 +13,12 @@ from tierdeck_tui.view.sanitise import clusters
 def wrap(pieces: Line, cells: int) -> list[Line]:
     """The line broken at blanks, and inside a word only where it alone is wider than `cells`.
 
-    Gives at least one line, none wider than `cells` (unless a single cluster is). Blanks stay at the line's end.
+    Gives at least one line, none wider than `cells` (unless a single cluster is); blanks that would stick out at
+    the end of a line are left out.
     """
     points = break_points(text_of(pieces), max(1, cells))
-    return _split(pieces, points) if points else [pieces]
+    lines = _split(pieces, points) if points else [pieces]
+    return [one if cell_len(text_of(one)) <= cells else _without_end_blanks(one) for one in lines]
 
 
 def break_points(text: str, cells: int) -> list[int]:
@@ -40,7 +42,7 @@ def _wide_breaks(text: str, cells: int) -> list[int]:
     points: list[int] = []
     start = at = used = after_blank = used_after_blank = 0
     for cluster, width in clusters(text):
-        if used + width > cells and at > start and cluster != " ":
+        while used + width > cells and at > start and cluster != " ":
             if after_blank > start:
                 start, used = after_blank, used - used_after_blank
             else:
@@ -68,3 +70,12 @@ def _split(pieces: Line, points: Sequence[int]) -> list[Line]:
             lines[-1].append(Piece(text, piece.role))
             at += len(text)
     return [tuple(one) for one in lines]
+
+
+def _without_end_blanks(pieces: Line) -> Line:
+    kept = list(pieces)
+    while kept and not kept[-1].text.rstrip(" "):
+        kept.pop()
+    if kept:
+        kept[-1] = Piece(kept[-1].text.rstrip(" "), kept[-1].role)
+    return tuple(kept)

@@ -49,7 +49,7 @@ class Detail(Vertical):
     BINDINGS: ClassVar[list[BindingType]] = []
     DEFAULT_CSS = """
     Detail { width: 1fr; height: 1fr; }
-    Detail > TextView { height: 1fr; }
+    Detail > TextView { height: 1fr; padding: 0 0 0 1; }
     Detail > #related-title { display: none; }
     Detail > #related { display: none; height: auto; }
     Detail.-has-related > #related-title { display: block; }
@@ -130,7 +130,8 @@ class Detail(Vertical):
         self.reload()
 
     def on_resize(self) -> None:
-        """Lay out anew for another width."""
+        """Lay out anew for another size."""
+        self._share_out()
         cells = self._text_cells
         if cells != self._cells and self._subject is not None:
             self._turn_to(self._subject, REST_S)
@@ -150,7 +151,17 @@ class Detail(Vertical):
     @property
     def _text_cells(self) -> int:
         text = self.query_one("#detail-text", TextView)
-        return max(10, text.size.width - (0 if text.show_vertical_scrollbar else 1))
+        room = text.scrollable_content_region.width
+        # Room for the scrollbar is kept from the start: it comes and goes with the length of the text.
+        return max(10, room - (0 if text.show_vertical_scrollbar else 1))
+
+    def _share_out(self) -> None:
+        """Give the relations the rows they need, at most four and at most a third of the pane."""
+        count = len(self._facts.related) if self._facts else 0
+        room = max(1, self.size.height // 3 // ROW_LINES)
+        self.query_one("#related", MemoryList).styles.height = min(count, _MAX_RELATED_ROWS, room) * ROW_LINES
+        title = f"── {counted(count, 'relation')}{' · backspace goes back' if self._trail else ''} "
+        self.query_one("#related-title", LineBar).show(line(Piece(title.ljust(self.size.width, "─"), "strong")))
 
     def _turn_to(self, subject: Subject | None, wait_s: float) -> None:
         self._subject = subject
@@ -200,10 +211,8 @@ class Detail(Vertical):
         self.set_class(bool(facts.related), "-has-related")
         if not facts.related and related.has_focus:
             text.focus()
-        related.styles.height = min(len(facts.related), _MAX_RELATED_ROWS) * ROW_LINES
+        self._share_out()
         related.show_rows(facts.related, keep_cursor=message.is_same)
-        title = f"── {counted(len(facts.related), 'relation')}{' · backspace goes back' if self._trail else ''} "
-        self.query_one("#related-title", LineBar).show(line(Piece(title + "─" * 200, "strong")))
         self.post_message(self.Shown(facts))
 
     def on_detail__failed(self, message: _Failed) -> None:

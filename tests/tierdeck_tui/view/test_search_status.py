@@ -1,0 +1,69 @@
+from __future__ import annotations
+
+import pytest
+
+from tests.tierdeck_tui.view.rows import answer, hit
+from tierdeck.errors import ProviderError
+from tierdeck.search.hit import HiddenByFilter
+from tierdeck.search.query import parse_query
+from tierdeck_tui.view.line import Line, text_of
+from tierdeck_tui.view.search_status import (
+    answer_status,
+    browse_status,
+    chips_line,
+    error_status,
+    nothing_found,
+    nothing_to_browse,
+)
+
+
+def text(lines: list[Line]) -> str:
+    return "\n".join(text_of(line) for line in lines)
+
+
+def test_an_answer_says_how_much_was_found_and_what_is_off() -> None:
+    found = hit()
+    assert text_of(answer_status(answer(found, elapsed_ms=12.4))) == "1 memory · 12 ms"
+    many = answer(found, candidates=(found,) * 60)
+    assert text_of(answer_status(many)).startswith("1 best of 60")
+    degraded = text_of(answer_status(answer(found, degraded="no model; pip install it")))
+    assert "words only: no model; pip install it" in degraded
+
+
+def test_a_list_that_was_not_searched_says_its_order() -> None:
+    assert text_of(browse_status(2, is_oldest_first=False, notes=["note"])) == "2 memories, newest first · note"
+    assert "oldest first" in text_of(browse_status(2, is_oldest_first=True, notes=[]))
+
+
+def test_nothing_found_says_which_filter_hides_how_many_and_what_to_press() -> None:
+    hidden = (HiddenByFilter("tier:task", 3), HiddenByFilter("type:fact", 12), HiddenByFilter("is:archived", 1))
+    shown = text(nothing_found(answer(query="refund tier:task type:fact", hidden=hidden)))
+    assert "Nothing found for “refund”" in shown
+    lines = [line.strip() for line in shown.split("\n") if "hold" in line or "hides" in line]
+    assert lines == [
+        "type:fact hides 12 memories  x drops it",
+        "tier:task hides 3 memories",
+        "the archive holds 1 memory that match",
+    ]
+
+
+def test_nothing_found_without_meaning_says_why_it_is_off() -> None:
+    assert "words only: no model" in text(nothing_found(answer(degraded="no model", alpha=0.0)))
+    assert "] looks for their meaning" in text(nothing_found(answer(alpha=0.0)))
+
+
+def test_an_empty_store_says_how_to_fill_it() -> None:
+    assert "tierdeck add" in text(nothing_found(answer(store_rows=0)))
+    assert "tierdeck add" in text(nothing_to_browse(()))
+    assert "[tier:task]" in text(nothing_to_browse(parse_query("tier:task").chips))
+
+
+@pytest.mark.case("U08", "U04")
+def test_an_error_is_shown_as_it_stands() -> None:
+    error = ProviderError("[Warning] denied for '[app]' \x1b[2J", is_retryable=False, hint="see [/x]")
+    assert text_of(error_status(error)) == "error: [Warning] denied for '[app]' ␛[2J · see [/x]"
+
+
+def test_filters_are_shown_as_they_were_typed() -> None:
+    assert text_of(chips_line(parse_query("a tier:task conf>0.6").chips)) == "[tier:task] [conf>0.6] "
+    assert text_of(chips_line(())) == "no filter"

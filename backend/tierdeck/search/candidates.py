@@ -6,7 +6,7 @@ filled, lists of 50 do as well as lists of 1,000.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -17,8 +17,9 @@ from tierdeck.search.condition import condition_of
 from tierdeck.search.fusion import with_ranks
 from tierdeck.search.hidden import hidden_by_filters
 from tierdeck.search.hit import Flag, HiddenByFilter, Hit
+from tierdeck.search.inside_scan import InsideScan
 from tierdeck.search.keyword_leg import KeywordLeg
-from tierdeck.search.query import Query, without_exclusions
+from tierdeck.search.query import Query, with_as_words
 from tierdeck.secret_scan import has_secret
 from tierdeck.store import Store
 from tierdeck.store.nodes import read_rows
@@ -57,21 +58,40 @@ class Candidates:
 def read_candidates(conn: apsw.Connection, ask: Ask) -> Candidates:
     """Gather the candidates of one query from one snapshot.
 
-    When an exclusion leaves nothing, the query is asked again with the excluded words as words, and a note says so:
-    `rm -rf` was never meant to keep `rf` out.
+    `-word` is no exclusion where memories hold it so (`tar -xzf`), nor when it leaves nothing; a note says when.
     """
-    found = _gather(conn, ask)
-    if ask.query.excluded and not any(hit.keyword for hit in found.hits):
-        literal = _gather(conn, replace(ask, query=without_exclusions(ask.query)))
-        if any(hit.keyword for hit in literal.hits):
-            excluded = ", ".join(text[:40] for text in ask.query.excluded)
-            note = f"nothing was left without {excluded}; looked for it as a word instead"
-            return replace(literal, notes=(note, *literal.notes))
+    store_rows = int(conn.execute("SELECT count(*) FROM nodes").get)
+    options = _options(conn, ask, store_rows)
+    if options:
+        ask = replace(ask, query=with_as_words(ask.query, options))
+    found = _gather(conn, ask, store_rows)
+    if ask.query.excluded and not _has_found(ask, found):
+        literal = _gather(conn, replace(ask, query=with_as_words(ask.query, ask.query.excluded)), store_rows)
+        if _has_found(ask, literal):
+            note = f"nothing was left without {_listed(ask.query.excluded)}; looked for it as well instead"
+            found = replace(literal, notes=(note, *literal.notes))
+    if options:
+        note = f"looked for {_listed([f'-{text}' for text in options])}, since memories hold it so"
+        found = replace(found, notes=(note, *found.notes))
     return found
 
 
-def _gather(conn: apsw.Connection, ask: Ask) -> Candidates:
-    store_rows = int(conn.execute("SELECT count(*) FROM nodes").get)
+def _options(conn: apsw.Connection, ask: Ask, store_rows: int) -> tuple[str, ...]:
+    """Those exclusions that stand in memories as they were typed, dash and all."""
+    condition = condition_of(ask.store, ask.node_filter)
+    scan = InsideScan(conn, store_rows)
+    return tuple(text for text in ask.query.maybe_options if scan.stands(f"-{text}", condition))
+
+
+def _has_found(ask: Ask, found: Candidates) -> bool:
+    return any(hit.keyword for hit in found.hits) if ask.has_keyword else bool(found.hits)
+
+
+def _listed(texts: Sequence[str]) -> str:
+    return ", ".join(text[:40] for text in texts)
+
+
+def _gather(conn: apsw.Connection, ask: Ask, store_rows: int) -> Candidates:
     condition = condition_of(ask.store, ask.node_filter, ask.query.excluded)
     keyword = KeywordLeg(conn, ask.query, condition, store_rows=store_rows, is_typing=ask.is_typing)
     ids = keyword.pool(ask.limit_rows, ask.pool_rows) if ask.has_keyword else []
@@ -93,7 +113,7 @@ def _scored(conn: apsw.Connection, ask: Ask, keyword: KeywordLeg, ids: list[str]
     marker = keyword.marker()
     hits = []
     for node_id, row in rows.items():
-        flags: set[Flag] = set(head_flags(row))
+        flags: set[Flag] = {"archived"} if row.tier is Tier.ARCHIVE else set()
         if texts[node_id].has_secret:
             flags.add("secret")
         semantic = meaning.parts.get(node_id) if meaning else None

@@ -19,6 +19,7 @@ from typing import Literal
 from tierdeck.search.words import is_letter, split_words
 
 MAX_PIECES = 12
+MAX_TYPED = 200
 MIN_PART_CHARS = 3
 MAX_PIECE_CHARS = 200  # SQLite refuses LIKE patterns of more than 50,000 bytes
 
@@ -58,7 +59,7 @@ def pieces_of(
         whole_text: what is looked for as it stands when there is no word at all.
         prefix: the number of the word that is not typed to its end.
     """
-    signs = [piece for text in typed if (piece := _sign(text, words))]
+    signs = [piece for text in typed[:MAX_TYPED] if (piece := _sign(text, words))]
     if not words and not signs:
         signs = [Piece(text, "sign", None) for text in [whole_text.strip()[:MAX_PIECE_CHARS]] if text]
     inner = [piece for number, word in enumerate(words) for piece in _of_word(word, number, number == prefix)]
@@ -129,8 +130,10 @@ def _pairs_of(run: str) -> list[str]:
 
 def _may_stand(piece: Piece, text: str, start: int, end: int) -> bool:
     if piece.kind == "sign":
+        # `-flow` is no part of `cross-flow`, but `.NET` is of `ASP.NET`.
+        bound_before = is_letter(piece.text[0]) or (piece.text[0] == "-" and is_letter(piece.text[1:2] or " "))
         return not (
-            (is_letter(piece.text[0]) and start and is_letter(text[start - 1]))
+            (bound_before and start and is_letter(text[start - 1]))
             or (is_letter(piece.text[-1]) and end < len(text) and is_letter(text[end]))
         )
     return _is_boundary(text, start) and (piece.is_prefix or _is_boundary(text, end))

@@ -13,7 +13,7 @@ import apsw
 
 from tierdeck.search.condition import Condition
 from tierdeck.search.fts import quoted
-from tierdeck.search.inside_pieces import Piece, holds
+from tierdeck.search.inside_pieces import MAX_PIECE_CHARS, Piece, holds
 from tierdeck.search.terms import Term
 from tierdeck.store.rows import SQLValue, as_bytes, text_of
 
@@ -76,6 +76,11 @@ class InsideScan:
         note = f"looked inside words in the newest {MAX_SCANNED_BYTES // 1_000_000} MB of text only"
         return Inside(hits, tuple(wanted), None if is_all else note)
 
+    def stands(self, text: str, condition: Condition) -> bool:
+        """Whether a memory among those looked into holds the text as it stands."""
+        floor, _ = self._floor()
+        return bool(self._holding(Piece(text[:MAX_PIECE_CHARS], "sign", None), floor, condition, ()))
+
     def _floor(self) -> tuple[int, bool]:
         """The row number from which on the texts make up the bytes allowed, and whether that is all of them."""
         below, scanned = (1 << 63) - 1, 0
@@ -115,10 +120,10 @@ class InsideScan:
 
 
 def _worthwhile(pieces: Sequence[Piece], terms: Sequence[Term]) -> list[Piece]:
-    """Without the parts of words that stand whole in many memories; of parts, those of the rarest words."""
-    parts = [p for p in pieces if p.kind == "part" and _whole_rows(p, terms) <= MAX_WHOLE_ROWS]
-    rarest = sorted(parts, key=lambda p: _whole_rows(p, terms))[:MAX_PARTS]
-    return [p for p in pieces if p.kind != "part" or p in rarest]
+    """Without the parts of words that stand whole in many memories; of a long query only of words that never do."""
+    whole_rows = MAX_WHOLE_ROWS if len(terms) <= MAX_PARTS else 0
+    parts = [p for p in pieces if p.kind == "part" and _whole_rows(p, terms) <= whole_rows][:MAX_PARTS]
+    return [p for p in pieces if p.kind != "part" or p in parts]
 
 
 def _whole_word(piece: Piece, terms: Sequence[Term]) -> tuple[str]:

@@ -6,6 +6,7 @@ A known key with a valid value is a filter, everything else is words: nothing th
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from tierdeck.model import NodeFilter
@@ -14,6 +15,10 @@ from tierdeck.search.words import clean, distinct, split_words
 from tierdeck.times import now_ms as clock_ms
 
 MAX_QUERY_BYTES = 100_000
+# FTS5 refuses expressions that are nested too deep; more phrases or exclusions are read as words.
+MAX_PHRASES = 16
+MAX_PHRASE_WORDS = 64
+MAX_NOTES = 6
 
 _PIECE = re.compile(
     r"""(?P<key>tier|type|conf|confidence|session|project|tag|since|until|is|meta(?:\.[^\s:=<>"]+)?)
@@ -23,8 +28,8 @@ _PIECE = re.compile(
       | (?P<piece>\S+)""",
     re.VERBOSE | re.IGNORECASE,
 )
-# `-r`, `-rf`, `-xzf`, `--force`, `-O2`: what commands take as options is looked for, not kept out.
-_FLAG = re.compile(r"-{2,}.*|-\w{1,2}|-[^aeiouy\W]{1,4}|-\w*[\d=].*", re.IGNORECASE)
+# `-r`, `-rf`, `--force`, `-O2`, `-9`: what only a command's option looks like is looked for, not kept out.
+_FLAG = re.compile(r"-{2,}.*|-\w{1,2}|-\w*[\d=].*", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +47,8 @@ class Query:
 
     `words_text` is the text without its filters and exclusions: what the embedder gets. `pieces` are the typed
     pieces that hold more than one plain word (`wrong-book`, `C++`), for sources that look for them as they stand.
-    `notes` say what the parser decided.
+    `maybe_options` are those of `excluded` that were typed as `-word` and may be a command's option all the same
+    (`tar -xzf`): a store that holds them so can tell. `notes` say what the parser decided.
     """
 
     text: str
@@ -55,6 +61,7 @@ class Query:
     is_raw: bool = False
     notes: tuple[str, ...] = ()
     pieces: tuple[str, ...] = ()
+    maybe_options: tuple[str, ...] = ()
 
     @property
     def is_empty(self) -> bool:
@@ -79,13 +86,14 @@ def parse_query(text: str, *, raw: bool = False, now_ms: int | None = None) -> Q
     return parse.query(text)
 
 
-def without_exclusions(query: Query) -> Query:
-    """The same query with its exclusions read as words: `rm -name` looks for both."""
+def with_as_words(query: Query, excluded: Sequence[str]) -> Query:
+    """The same query with some of its exclusions read as words instead."""
     return replace(
         query,
-        words=distinct((*query.words, *(w for part in query.excluded for w in split_words(part)))),
-        words_text=" ".join((query.words_text, *query.excluded)),
-        excluded=(),
+        words=distinct((*query.words, *(word for text in excluded for word in split_words(text)))),
+        words_text=" ".join((query.words_text, *excluded)),
+        excluded=tuple(text for text in query.excluded if text not in excluded),
+        maybe_options=tuple(text for text in query.maybe_options if text not in excluded),
     )
 
 
@@ -108,6 +116,7 @@ class _Parse:
     excluded: list[str] = field(default_factory=list)
     texts: list[str] = field(default_factory=list)
     pieces: list[str] = field(default_factory=list)
+    maybe_options: list[str] = field(default_factory=list)
 
     def take(self, match: re.Match[str]) -> None:
         if match["key"]:
@@ -126,8 +135,9 @@ class _Parse:
             phrases=distinct(self.phrases),
             excluded=distinct(self.excluded),
             words_text=" ".join(self.texts),
-            notes=tuple(self.notes),
+            notes=_bounded_notes(self.notes),
             pieces=distinct(self.pieces),
+            maybe_options=distinct(self.maybe_options),
         )
 
     def _take_filter(self, match: re.Match[str]) -> None:
@@ -144,19 +154,21 @@ class _Parse:
 
     def _take_phrase(self, minus: str, phrase: str) -> None:
         words = split_words(phrase)
-        if minus and words and self.words:
+        is_usable = len(words) <= MAX_PHRASE_WORDS
+        if minus and words and self.words and is_usable and len(self.excluded) < MAX_PHRASES:
             self.excluded.append(phrase)
             return
         self.texts.append(phrase)
-        if len(words) > 1:
+        if len(words) > 1 and is_usable and len(self.phrases) < MAX_PHRASES:
             self.phrases.append(phrase)
         self.words.extend(words)
         self._note_piece(phrase.strip(), words)
 
     def _take_piece(self, piece: str) -> None:
-        if piece.startswith("-") and self.words and split_words(piece):
-            if not _FLAG.fullmatch(piece):
+        if piece.startswith("-") and self.words and 0 < len(split_words(piece)) <= MAX_PHRASE_WORDS:
+            if not _FLAG.fullmatch(piece) and len(self.excluded) < MAX_PHRASES:
                 self.excluded.append(piece[1:])
+                self.maybe_options.append(piece[1:])
                 return
             self.notes.append(f'looked for {_short(piece)} as it stands; -"{_short(piece[1:])}" would keep it out')
         self._take_words(piece)
@@ -174,3 +186,9 @@ class _Parse:
 
 def _short(text: str) -> str:
     return text if len(text) <= 40 else text[:39] + "…"
+
+
+def _bounded_notes(notes: Sequence[str]) -> tuple[str, ...]:
+    """Each once, and no more than an operator reads."""
+    once = tuple(dict.fromkeys(notes))
+    return once if len(once) <= MAX_NOTES else (*once[:MAX_NOTES], f"and {len(once) - MAX_NOTES:,} more such")

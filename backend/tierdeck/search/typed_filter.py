@@ -20,6 +20,7 @@ _DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 _TIME = re.compile(r"\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}.*")
 
 MAX_VALUE_CHARS = 1_000
+MAX_METADATA_PAIRS = 16  # SQLite refuses conditions that are nested too deep
 KEYS = ("tier", "type", "conf", "session", "project", "tag", "since", "until", "is", "meta")
 
 
@@ -77,6 +78,10 @@ def _narrow_metadata(base: NodeFilter, key: str, operator: str, value: str) -> N
             raise UnreadableValueError("is written meta.key=value")
     if not name or not wanted:
         raise UnreadableValueError("needs a key and a value: meta.key=value")
+    if (name, wanted) in base.metadata:
+        return base
+    if len(base.metadata) >= MAX_METADATA_PAIRS:
+        raise UnreadableValueError(f"takes at most {MAX_METADATA_PAIRS} pairs")
     return replace(base, metadata=(*base.metadata, (name, wanted)))
 
 
@@ -103,18 +108,18 @@ def _is(base: NodeFilter, value: str) -> NodeFilter:
 
 
 def _time(value: str, now_ms: int, *, is_end: bool) -> int:
-    """A time or an age; a bare day means its first millisecond, or as an end its last (UTC)."""
+    """A time or an age. A bare day means its beginning (UTC); as an end, which is exclusive, that of the next."""
     age = _AGE.fullmatch(value.lower())
     if age:
         return now_ms - int(age[1]) * _UNIT_MS[age[2]]
     if value.lower() in ("today", "yesterday"):
         day = now_ms // _UNIT_MS["d"] - (value.lower() == "yesterday")
-        return (day + is_end) * _UNIT_MS["d"] - is_end
+        return (day + is_end) * _UNIT_MS["d"]
     at = parse_time_ms(value) if _DAY.fullmatch(value) or _TIME.fullmatch(value) else None
     if at is None:
         today = datetime.fromtimestamp(now_ms / 1000, UTC).date()
         raise UnreadableValueError(f"takes an age or a day: 7d, 12h, 2w, {today}")
-    return at + _UNIT_MS["d"] - 1 if is_end and _DAY.fullmatch(value) else at
+    return at + _UNIT_MS["d"] if is_end and _DAY.fullmatch(value) else at
 
 
 _COLON_KEYS: dict[str, Callable[[NodeFilter, str], NodeFilter]] = {

@@ -26,7 +26,8 @@ def break_points(text: str, cells: int) -> list[int]:
     if len(text) <= cells and text.isascii():
         return []
     # The usual text has one cell for each character, and is broken without looking at them one by one.
-    return _narrow_breaks(text, cells) if cell_len(text) == len(text) else _wide_breaks(text, cells)
+    is_narrow = all(cell_len(char) == 1 for char in set(text))
+    return _narrow_breaks(text, cells) if is_narrow else _wide_breaks(text, cells)
 
 
 def _narrow_breaks(text: str, cells: int) -> list[int]:

@@ -27,6 +27,10 @@ class Refusal:
     is_permanent: bool
 
 
+# None: the provider was given up before the text was tried alone; nothing is known about it.
+Outcome = NDArray[np.float32] | Refusal | None
+
+
 def retry_delay_s(attempt: int, retry_after_s: float | None, jitter: float) -> float:
     """How long to wait after a failed attempt, in seconds.
 
@@ -67,7 +71,7 @@ class BatchSender:
         self.is_down = False
         self.last_error = ""
 
-    def send(self, texts: Sequence[str]) -> list[NDArray[np.float32] | Refusal]:
+    def send(self, texts: Sequence[str]) -> list[Outcome]:
         """Each text's vector at unit length, or why it has none; in the order of the texts.
 
         Raises:
@@ -78,9 +82,9 @@ class BatchSender:
         # One bad text among n makes about log2(n) requests fail in a row; more of them, and it is the provider.
         return self._solve(list(texts), self._max_attempts, give_up_after=len(texts).bit_length() + 2)
 
-    def _solve(self, texts: list[str], attempts: int, *, give_up_after: int) -> list[NDArray[np.float32] | Refusal]:
+    def _solve(self, texts: list[str], attempts: int, *, give_up_after: int) -> list[Outcome]:
         if self.is_down:
-            return [Refusal(self.last_error, is_permanent=False)] * len(texts)
+            return [None] * len(texts)
         try:
             return self._checked(self._call(texts, attempts), len(texts))
         except VectorRefusedError as e:
@@ -95,16 +99,14 @@ class BatchSender:
             return [Refusal(self.last_error, is_permanent)]
         return self._halved(texts, attempts if is_permanent else 1, is_permanent, give_up_after)
 
-    def _halved(
-        self, texts: list[str], attempts: int, is_permanent: bool, give_up_after: int
-    ) -> list[NDArray[np.float32] | Refusal]:
+    def _halved(self, texts: list[str], attempts: int, is_permanent: bool, give_up_after: int) -> list[Outcome]:
         middle = (len(texts) + 1) // 2
         solved = [
             outcome
             for part in (texts[:middle], texts[middle:])
             for outcome in self._solve(part, attempts, give_up_after=give_up_after)
         ]
-        if is_permanent and not any(isinstance(outcome, Refusal) for outcome in solved):
+        if is_permanent and all(isinstance(outcome, np.ndarray) for outcome in solved):
             self.rows_limit = min(middle, self.rows_limit or middle)
         return solved
 
@@ -136,14 +138,14 @@ class BatchSender:
             return self._embedder.embed(texts)
         return run_stoppable(lambda: self._embedder.embed(texts), self._should_stop)
 
-    def _checked(self, vectors: NDArray[np.float32], texts: int) -> list[NDArray[np.float32] | Refusal]:
+    def _checked(self, vectors: NDArray[np.float32], texts: int) -> list[Outcome]:
         if len(vectors) != texts:
             raise ProviderError(
                 f"embed with {self._embedder.name}: {len(vectors)} vectors came for {texts} texts",
                 is_retryable=False,
                 stops_run=True,
             )
-        checked: list[NDArray[np.float32] | Refusal] = []
+        checked: list[Outcome] = []
         for vector in vectors:
             try:
                 checked.append(unit_vector(vector, self._embedder.dimensions))

@@ -116,7 +116,9 @@ class _Run:
         try:
             if catch_up(self._conn, self._store, self._model, self._should_stop):
                 self._asked = self._queue.count("pending")
-                stopped = self._work_off(batch_rows)
+                if self._asked and not has_probe(self._conn, self._model):
+                    self._embed_probes(batch_rows)
+                stopped = self._sender.last_error if self._sender.is_down else self._work_off(batch_rows)
         except StoppedError:
             stopped = _STOPPED
         finally:
@@ -132,10 +134,7 @@ class _Run:
             self._claimed = self._queue.claim(rows, self._given_up)
             if not self._claimed:
                 return None
-            if not has_probe(self._conn, self._model):
-                self._embed_probes(batch_rows)
-            if not self._sender.is_down:
-                self._one_batch(self._claimed)
+            self._one_batch(self._claimed)
             if self._sender.is_down:
                 return self._sender.last_error
         return _STOPPED
@@ -147,7 +146,7 @@ class _Run:
             sent = self._sender.send(PROBE_SENTENCES[at : at + batch_rows])
             if self._sender.is_down:
                 return
-            vectors += [outcome for outcome in sent if not isinstance(outcome, Refusal)]
+            vectors += [outcome for outcome in sent if isinstance(outcome, np.ndarray)]
         if not vectors:
             raise ProviderError(
                 f"{self._sender.last_error}: every text is refused", is_retryable=False, stops_run=True
@@ -185,7 +184,7 @@ class _Run:
         for (work, _, note), outcome in zip(batch, self._sender.send([part for _, part, _ in batch]), strict=True):
             if isinstance(outcome, Refusal):
                 self._refuse([work], outcome.message, "failed" if outcome.is_permanent else "pending")
-            else:
+            elif outcome is not None:
                 made.append(Made(work, outcome, note))
         return made
 

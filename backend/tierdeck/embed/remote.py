@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import email.utils
 import time
+import weakref
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -43,8 +44,16 @@ class RemoteEmbedder:
         self.name = name
         self.dimensions = dimensions
         self._key = api_key
-        # It would retry by itself; the indexer counts attempts and waits, so that it can be stopped.
-        self._client = openai.OpenAI(api_key=api_key, base_url=base_url, timeout=timeout_s, max_retries=0)
+        # It would retry by itself; the indexer counts attempts and waits, so that it can be stopped. And it would
+        # follow a redirection, which sends the texts to an address that nobody chose.
+        self._client = openai.OpenAI(
+            api_key=api_key,
+            base_url=base_url,
+            timeout=timeout_s,
+            max_retries=0,
+            http_client=openai.DefaultHttpxClient(follow_redirects=False),
+        )
+        weakref.finalize(self, self._client.close)
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """The texts' vectors, float32 (len(texts), dimensions), in order; as the model gave them, unchecked.
@@ -70,10 +79,6 @@ class RemoteEmbedder:
             # The package hands through what a broken answer does to it: no data, no JSON, no numbers.
             raise self._error(f"its answer can't be read ({e})", is_retryable=True) from e
         return self._in_order(rows, len(texts))
-
-    def close(self) -> None:
-        """Close the connections to the server."""
-        self._client.close()
 
     def _asked_dimensions(self) -> int | openai.Omit:
         native = _NATIVE_DIMENSIONS.get(self.name)
@@ -117,6 +122,10 @@ class RemoteEmbedder:
         said = f"{e.status_code} {e.message}"
         if e.code == "insufficient_quota":
             return self._error(said, stops_run=True, hint="the account has no credit left")
+        if e.status_code < 400:
+            return self._error(
+                f"{said}, to {e.response.headers.get('location')}", stops_run=True, hint="set base_url"
+            )
         if e.status_code in _SETUP_FAULTS:
             return self._error(said, stops_run=True, hint=_SETUP_FAULTS[e.status_code])
         if e.status_code in _RETRYABLE or e.status_code >= 500:

@@ -55,6 +55,12 @@ class Remote:
             **{"sleep": self.sleep, **options},  # type: ignore[arg-type]
         )
 
+    def warm_up(self) -> None:
+        """Embed one memory, so that the probe sentences are through, and forget the requests."""
+        add_nodes(self.store, [NodeDraft(content="warm-up")])
+        self.run()
+        self.server.calls.clear()
+
     def sleep(self, seconds: float) -> None:
         """A wait that takes no time."""
         self.waited_s += seconds

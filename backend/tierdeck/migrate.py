@@ -6,6 +6,7 @@ adopted stores too, where they add tables named `td_…` and nothing else.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import StrEnum
@@ -73,9 +74,19 @@ def kind_of(conn: apsw.Connection, path: Path) -> StoreKind | None:
 
 
 def version_of(conn: apsw.Connection) -> int:
-    """The schema version that the store says it has; 0 when it says nothing."""
+    """The schema version that a store with our tables says it has; 0 when it says nothing.
+
+    Raises:
+        SchemaVersionError: it says something that is no version.
+    """
     row = conn.execute("SELECT value FROM td_setting WHERE key = ?", (VERSION_KEY,)).fetchone()
-    return int(row[0]) if row and str(row[0]).isdigit() else 0
+    if row is None:
+        return 0
+    if re.fullmatch(r"[0-9]{1,9}", str(row[0])) is None:
+        raise SchemaVersionError(
+            f"read schema version: {str(row[0])[:40]!r} is none", hint="restore a backup, or read with --read-only"
+        )
+    return int(str(row[0]))
 
 
 def check_version(version: int, path: Path) -> None:

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 SECONDS_BELOW = 100_000_000_000  # 1e11: year 5138 in seconds, 1973 in milliseconds
 MILLISECONDS_BELOW = 100_000_000_000_000  # 1e14
 MICROSECONDS_BELOW = 100_000_000_000_000_000  # 1e17
-_NUMBER = re.compile(r"[+-]?\d+(\.\d*)?")
+_NUMBER = re.compile(r"[+-]?[0-9]+(\.[0-9]*)?")
 
 
 def now_ms() -> int:
@@ -26,7 +26,7 @@ def parse_time_ms(value: object) -> int | None:
     if isinstance(value, bool) or value is None:
         return None
     if isinstance(value, int | float):
-        return _from_number(float(value))
+        return _from_number(value)
     if isinstance(value, str):
         return _from_text(value.strip())
     return None
@@ -43,7 +43,7 @@ def stored_time(time_ms: int) -> int | float:
     return time_ms if abs(time_ms) >= SECONDS_BELOW else time_ms / 1000
 
 
-def _from_number(number: float) -> int | None:
+def _from_number(number: int | float) -> int | None:
     size = abs(number)
     if size != size or size >= MICROSECONDS_BELOW:  # NaN, or beyond any unit
         return None

@@ -46,7 +46,7 @@ class Listing(Protocol):
 def listing_of(store: Store, filter: NodeFilter) -> Listing:
     """The list of a filter in a store."""
     sql, values = filter_sql(filter, has_sessions=store.has_table("td_access"))
-    if "pk" in store.columns("nodes"):
+    if store.has_index("td_nodes_newest"):
         return IndexedListing(sql, tuple(values))
     return SortedListing(f"typeof(n.id) = 'text' AND {sql}", tuple(values))
 

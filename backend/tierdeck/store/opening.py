@@ -59,13 +59,14 @@ def open_store(
         _make_file(path)
     if path.stat().st_size == 0 and not may_make:
         raise db.damaged(path, "open", "it has 0 bytes")
-    kind = _kind_untouched(path, busy_timeout_ms)
+    kind, version = _look(path, busy_timeout_ms, read_only=read_only)
     if kind is None and not may_make:
         raise NotAStoreError(f"open {path}: it is an SQLite file without any table")
     kind = kind or StoreKind.OWN
     reason = _why_read_only(path, kind, asked=read_only)
     if reason is not None:
         return Store(path, kind, read_only_reason=reason, busy_timeout_ms=busy_timeout_ms)
+    migrate.check_version(version, path)
     writer = db.open_writer(path, timeout_ms=busy_timeout_ms)
     try:
         with db.driver_errors(path, "open", waited_ms=busy_timeout_ms):
@@ -112,11 +113,18 @@ def _make_file(path: Path) -> None:
         raise StoreError(f"make store {path}: {e.strerror}") from e
 
 
-def _kind_untouched(path: Path, timeout_ms: int) -> StoreKind | None:
+def _look(path: Path, timeout_ms: int, *, read_only: bool) -> tuple[StoreKind | None, int]:
+    """Whose store it is, seen without a trace, and its schema version: 0 for one not ours, or only to be read."""
+
+    def look(conn: apsw.Connection) -> tuple[StoreKind | None, int]:
+        kind = migrate.kind_of(conn, path)
+        is_ours = kind in (StoreKind.OWN, StoreKind.ADOPTED)
+        return kind, migrate.version_of(conn) if is_ours and not read_only else 0
+
     reader = UntouchedReader(path, timeout_ms)
     try:
         with db.driver_errors(path, "open", waited_ms=timeout_ms):
-            return reader.read(lambda conn: migrate.kind_of(conn, path))
+            return reader.read(look)
     finally:
         reader.close()
 

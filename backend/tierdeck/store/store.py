@@ -66,7 +66,7 @@ class Store:
         self._readers = (
             ReaderPool(path, busy_timeout_ms) if writer is not None else UntouchedReader(path, busy_timeout_ms)
         )
-        self._tables: frozenset[str] | None = None
+        self._objects: frozenset[tuple[str, str]] | None = None
         self._columns: dict[str, tuple[str, ...]] = {}
 
     def __enter__(self) -> Store:
@@ -133,10 +133,11 @@ class Store:
 
     def has_table(self, name: str) -> bool:
         """Whether the store has the table; ours are absent in a store that was not adopted."""
-        if self._tables is None:
-            rows = self.read(lambda c: c.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall())
-            self._tables = frozenset(str(row[0]) for row in rows)
-        return name in self._tables
+        return ("table", name) in self._schema()
+
+    def has_index(self, name: str) -> bool:
+        """Whether the store has the index; an older store of ours that is only read lacks the latest."""
+        return ("index", name) in self._schema()
 
     def columns(self, table: Literal["nodes", "hyperedges", "membership"]) -> tuple[str, ...]:
         """The table's columns in their order, as this store has them."""
@@ -148,3 +149,9 @@ class Store:
     def edge_type_column(self) -> Literal["type", "edge_type"]:
         """What this store calls a relation's type: some versions of the family say `edge_type`."""
         return "type" if "type" in self.columns("hyperedges") else "edge_type"
+
+    def _schema(self) -> frozenset[tuple[str, str]]:
+        if self._objects is None:
+            rows = self.read(lambda c: c.execute("SELECT type, name FROM sqlite_master").fetchall())
+            self._objects = frozenset((str(kind), str(name)) for kind, name in rows)
+        return self._objects

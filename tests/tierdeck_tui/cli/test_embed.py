@@ -173,6 +173,16 @@ def test_a_secret_is_not_sent_unless_allowed(
     assert sent(server, "ghp_")
 
 
+@pytest.mark.case("X01")
+def test_a_typed_key_is_not_sent_either(run: Command, filled: list[str], server: EmbedServer) -> None:
+    run("embed", *REMOTE, "--yes")
+    result = run("search", "ghp_abcdefghij0123456789abcdefghij012345")
+    assert "keyword only: the query looks like a secret" in result.stderr
+    assert not sent(server, "ghp_")
+    assert run("search", "redis").stderr == ""
+    assert sent(server, "redis")
+
+
 @pytest.mark.case("E09")
 def test_another_model_is_said_and_not_compared_and_its_vectors_are_made_anew(
     run: Command, filled: list[str], server: EmbedServer

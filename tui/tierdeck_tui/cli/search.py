@@ -76,11 +76,12 @@ def search_verb(
     run.use_flag("search.alpha", None if alpha is None else checked_alpha(alpha), "--alpha")
     chosen = filter_of(filters, now_ms())
     settings = run.settings
+    text = " ".join(words)
     weight = settings.search.alpha
-    with run.open() as store, meaning_of(store, settings.embedding, weight if words else 0) as meaning:
+    with run.open() as store, meaning_of(store, settings.embedding, weight if words else 0, text) as meaning:
         answer = search(
             store,
-            " ".join(words),
+            text,
             alpha=weight,
             limit_rows=settings.search.limit_rows if limit is None else limit,
             filter=chosen,

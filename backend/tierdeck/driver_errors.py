@@ -33,7 +33,7 @@ def driver_errors(path: Path, doing: str, *, waited_ms: int = BUSY_TIMEOUT_MS) -
     try:
         yield
     except apsw.Error as e:
-        raise _translated(e, path, doing, waited_ms) from e
+        raise _translated(_first_error(e), path, doing, waited_ms) from e
     except UnicodeDecodeError as e:
         raise StoreError(f"{doing} {path}: it holds a text that is not UTF-8 ({e.reason} at byte {e.start})") from e
 
@@ -59,6 +59,12 @@ def newest_backup(path: Path) -> Path | None:
     except OSError:
         return None
     return path.with_name(max(found)[1]) if found else None
+
+
+def _first_error(e: apsw.Error) -> apsw.Error:
+    """What went wrong first: SQLite itself rolls back on a full disk, and then apsw's rollback fails as well."""
+    before = e.__context__
+    return before if isinstance(before, apsw.Error) and "no transaction is active" in str(e) else e
 
 
 def _translated(e: apsw.Error, path: Path, doing: str, waited_ms: int) -> TierdeckError:

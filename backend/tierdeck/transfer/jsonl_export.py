@@ -81,7 +81,7 @@ def write_rows(conn: apsw.Connection, file: BinaryIO, on_progress: Progress | No
             done += 1
             if on_progress is not None and done % PROGRESS_ROWS == 0:
                 on_progress(done, total)
-    if on_progress is not None:
+    if on_progress is not None and done % PROGRESS_ROWS != 0:
         on_progress(done, total)
     return counts
 

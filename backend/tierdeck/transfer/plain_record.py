@@ -12,7 +12,7 @@ from uuid import UUID, uuid5
 
 from tierdeck.errors import InvalidValueError
 from tierdeck.model import MAX_CONTENT_BYTES, NodeDraft, NodeType, Tier
-from tierdeck.store.drafts import DraftValues, draft_values, is_uuid
+from tierdeck.store.drafts import MAX_COUNT, DraftValues, draft_values, is_uuid
 from tierdeck.times import parse_time_ms
 from tierdeck.transfer.line_reader import Rejected
 
@@ -158,4 +158,4 @@ def _time(record: Mapping[str, object], name: str) -> int | None:
 
 def _count(record: Mapping[str, object]) -> int:
     found = record.get("access_count")
-    return found if isinstance(found, int) and not isinstance(found, bool) and 0 <= found < 2**63 else 0
+    return found if isinstance(found, int) and not isinstance(found, bool) and 0 <= found <= MAX_COUNT else 0

@@ -40,7 +40,8 @@ def estimate(store: Store, settings: EmbeddingSettings) -> EmbedEstimate:
         IndexFileError: the index file can't be used.
     """
     choice = chosen_model(settings, store)
-    to_do = _seen(store, choice).to_do.values()
+    seen = _seen(store, choice)
+    to_do = [*seen.to_do.values(), *(seen.secret.values() if settings.send_secrets else ())]
     tokens = sum(min(size, MAX_TEXT_TOKENS) for size in to_do)
     if not choice.is_remote:
         return EmbedEstimate(len(to_do), tokens, 0.0, "this machine", choice.name)

@@ -225,9 +225,9 @@ def _free_name(path: Path) -> Path:
 def _make_file(path: Path, store: Store) -> None:
     if path.exists():
         return
-    if path.parent != store.path.parent:
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     try:
+        if path.parent != store.path.parent:
+            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         with suppress(FileExistsError):  # another process may make it now
             os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_NOFOLLOW, 0o600))
     except OSError as e:

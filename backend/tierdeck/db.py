@@ -21,17 +21,19 @@ import tempfile
 import time
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Literal
 from urllib.parse import quote
 
 import apsw
 
 from tierdeck.driver_errors import BUSY_TIMEOUT_MS, damaged, driver_errors
-from tierdeck.errors import DamagedStoreError, ModelUnavailableError, StoreBusyError, StoreError
+from tierdeck.errors import DamagedStoreError, ModelUnavailableError, NotAStoreError, StoreBusyError, StoreError
 from tierdeck.file_system import file_system_type, is_network_file_system
 
 __all__ = [
     "BUSY_TIMEOUT_MS",
     "FileState",
+    "HowRead",
     "UntouchedConnection",
     "copy_database",
     "damaged",
@@ -53,6 +55,8 @@ WAL_LIMIT_BYTES = 64_000_000
 INDEX_PAGE_BYTES = 65_536
 INDEX_APPLICATION_ID = 0x7D_1DEC  # stands in the file's head, so that no other file is taken for an index
 _URI_FLAGS = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE | apsw.SQLITE_OPEN_URI
+_MAGIC = b"SQLite format 3\x00"
+_SMALLEST_PAGE_BYTES = 512
 _WAL_HEADER_BYTES = 32
 _HOT_JOURNAL_MAGIC = bytes.fromhex("d9d505f920a163d7")
 # A file's time moves in ticks of the kernel's clock (4 ms, 10 on some): a change within the tick of the change
@@ -61,6 +65,8 @@ _TICK_NS = 20_000_000
 _COPY_BYTES = 4_000_000
 
 FileState = tuple[tuple[int, int, int], ...]
+# With its live WAL; as it is, its owner locked out; as it is, its owner free to write; a private copy.
+HowRead = Literal["live", "locked", "immutable", "copy"]
 
 
 def open_writer(path: Path, *, timeout_ms: int = BUSY_TIMEOUT_MS) -> apsw.Connection:
@@ -135,9 +141,9 @@ class UntouchedConnection(apsw.Connection):
     at what stands beside the file and our reading. Keep it for one read only.
     """
 
-    def __init__(self, uri: str, path: Path, *, is_snapshot: bool, guard: apsw.VFSFile | None) -> None:
+    def __init__(self, uri: str, path: Path, how: HowRead, guard: apsw.VFSFile | None) -> None:
         self._path = path
-        self._is_snapshot = is_snapshot
+        self.how = how
         self._guard = guard
         self._opened_ns = time.time_ns()
         self.seen = file_state(path)
@@ -147,21 +153,15 @@ class UntouchedConnection(apsw.Connection):
         """Close, and let go of the file."""
         super().close(force)
         if self._guard is not None:
-            self._guard.xUnlock(apsw.SQLITE_LOCK_NONE)
-            self._guard.xClose()
+            _let_go(self._guard)
             self._guard = None
-
-    @property
-    def is_copy(self) -> bool:
-        """Whether it reads a private copy, which stays good while the file's state is `seen`."""
-        return self._guard is None
 
     def is_still_true(self) -> bool:
         """Whether what was read so far is one state of the file; when not, open it anew and read again.
 
         A file in WAL mode whose WAL is empty is read as immutable, and no lock keeps its owner from writing to it.
         """
-        if self._is_snapshot:
+        if self.how != "immutable":
             return True
         changed_ns = max(part[2] for part in self.seen)
         return file_state(self._path) == self.seen and self._opened_ns - changed_ns > _TICK_NS
@@ -179,16 +179,26 @@ def open_untouched(path: Path, *, timeout_ms: int = BUSY_TIMEOUT_MS) -> Untouche
         StoreNotFoundError, NotAStoreError, DamagedStoreError, StoreError: it can't be read.
     """
     real = Path(os.path.realpath(path))
+    deadline = time.monotonic() + timeout_ms / 1000
     with driver_errors(path, "open", waited_ms=timeout_ms):
-        guard = apsw.VFSFile("", str(real), [apsw.SQLITE_OPEN_MAIN_DB | apsw.SQLITE_OPEN_READONLY, 0])
-        try:
-            _lock_shared(guard, timeout_ms)
-            conn = _open_beside(real, guard)
-        except BaseException:
-            guard.xUnlock(apsw.SQLITE_LOCK_NONE)
-            guard.xClose()
-            raise
-        return conn
+        while True:
+            try:
+                return _open_beside(real, timeout_ms)
+            except apsw.ReadOnlyError as e:
+                if not is_recovering(e):
+                    raise
+                if time.monotonic() > deadline:
+                    raise apsw.BusyError(str(e)) from e
+            time.sleep(0.01)
+
+
+def is_recovering(e: apsw.ReadOnlyError) -> bool:
+    """Whether the error says that the WAL's owner is just setting up its shared memory: a moment later it reads."""
+    return getattr(e, "extendedresult", 0) in (
+        apsw.SQLITE_READONLY_RECOVERY,
+        apsw.SQLITE_READONLY_CANTLOCK,
+        apsw.SQLITE_READONLY_CANTINIT,
+    )
 
 
 def file_state(path: Path) -> FileState:
@@ -283,19 +293,46 @@ def _lock_shared(guard: apsw.VFSFile, timeout_ms: int) -> None:
             return
 
 
-def _open_beside(path: Path, guard: apsw.VFSFile) -> UntouchedConnection:
-    has_wal = _stat(path, "-wal")[1] > _WAL_HEADER_BYTES
+def _open_beside(path: Path, timeout_ms: int) -> UntouchedConnection:
+    guard = apsw.VFSFile("", str(path), [apsw.SQLITE_OPEN_MAIN_DB | apsw.SQLITE_OPEN_READONLY, 0])
+    conn = None
+    try:
+        _lock_shared(guard, timeout_ms)
+        conn = _connected(path, guard)
+        if conn.how == "live":
+            conn.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchall()
+    except BaseException:
+        if conn is not None:
+            conn.close()
+        else:
+            _let_go(guard)
+        raise
+    return conn
+
+
+def _connected(path: Path, guard: apsw.VFSFile) -> UntouchedConnection:
+    size, has_wal = _stat(path, "")[1], _stat(path, "-wal")[1] > _WAL_HEADER_BYTES
+    # SQLite takes a file smaller than a page for an empty database, whatever it holds.
+    if size > 0 and (size < _SMALLEST_PAGE_BYTES or guard.xRead(len(_MAGIC), 0) != _MAGIC):
+        raise NotAStoreError(
+            f"open {path}: it is not an SQLite file", hint="give the file that your agent writes to"
+        )
     if has_wal and _stat(path, "-shm")[1] >= 0:
-        conn = UntouchedConnection(_uri(path, "mode=ro&readonly_shm=1"), path, is_snapshot=True, guard=guard)
+        conn = UntouchedConnection(_uri(path, "mode=ro&readonly_shm=1"), path, "live", guard)
     elif has_wal or (_has_hot_journal(path) and not guard.xCheckReservedLock()):
-        return _open_copy(path, guard)
+        return _copied(path, guard)
     else:
         # Under our shared lock the owner can't commit in rollback mode; in WAL mode it can, by a checkpoint.
-        is_wal_mode = guard.xRead(2, 18) == b"\x02\x02"
-        uri = _uri(path, "mode=ro&immutable=1")
-        conn = UntouchedConnection(uri, path, is_snapshot=not is_wal_mode, guard=guard)
+        is_wal_mode = size > 0 and guard.xRead(2, 18) == b"\x02\x02"
+        how: HowRead = "immutable" if is_wal_mode else "locked"
+        conn = UntouchedConnection(_uri(path, "mode=ro&immutable=1"), path, how, guard)
     _set_common(conn)
     return conn
+
+
+def _let_go(guard: apsw.VFSFile) -> None:
+    guard.xUnlock(apsw.SQLITE_LOCK_NONE)
+    guard.xClose()
 
 
 def _has_hot_journal(path: Path) -> bool:
@@ -307,7 +344,7 @@ def _has_hot_journal(path: Path) -> bool:
         return False
 
 
-def _open_copy(path: Path, guard: apsw.VFSFile) -> UntouchedConnection:
+def _copied(path: Path, guard: apsw.VFSFile) -> UntouchedConnection:
     """Copy the file with what SQLite needs to recover it into a private folder, and open the copy there."""
     with tempfile.TemporaryDirectory(prefix="tierdeck-") as folder:  # 0700
         copy = Path(folder) / "copy.db"
@@ -321,14 +358,13 @@ def _open_copy(path: Path, guard: apsw.VFSFile) -> UntouchedConnection:
             raise StoreError(f"open {path}: it can't be copied for reading: {e.strerror}") from e
         if file_state(path) != before:
             raise StoreBusyError(f"open {path}: it changed while it was copied", hint="try again")
-        conn = UntouchedConnection(_uri(copy, "mode=rw"), path, is_snapshot=True, guard=None)
+        conn = UntouchedConnection(_uri(copy, "mode=rw"), path, "copy", None)
         _set_common(conn)
         # Recovery happens at the first read; the open connection keeps the unlinked files alive.
         conn.execute("SELECT count(*) FROM sqlite_master").fetchall()
         conn.pragma("query_only", True)
         conn.seen = before
-    guard.xUnlock(apsw.SQLITE_LOCK_NONE)
-    guard.xClose()
+    _let_go(guard)
     return conn
 
 

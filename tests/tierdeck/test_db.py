@@ -317,6 +317,9 @@ def test_what_the_driver_raises_becomes_an_error_that_names_file_and_cause(
 
 def test_a_file_that_is_no_database_is_named_as_such(path: Path) -> None:
     path.write_text("not a database, but long enough to have a header of a hundred bytes" * 20)
+    with pytest.raises(NotAStoreError, match="not an SQLite file"):
+        db.open_untouched(path)
+    path.write_bytes(b"SQLite format 3\0" + b"x" * 5000)
     with closing(db.open_untouched(path)) as conn, pytest.raises(NotAStoreError), db.driver_errors(path, "read"):
         values(conn)
 
@@ -377,7 +380,7 @@ def test_reading_a_copy_leaves_nothing_in_the_temporary_folder(
     place.mkdir()
     monkeypatch.setattr("tempfile.tempdir", str(place))
     with closing(db.open_untouched(path)) as conn:
-        assert conn.is_copy
+        assert conn.how == "copy"
         assert list(place.iterdir()) == []
         assert values(conn) == [1, 2]
     shutil.rmtree(place)

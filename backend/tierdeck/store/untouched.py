@@ -73,7 +73,7 @@ class UntouchedReader:
                     return self._look(self._copy, look)
                 self._drop_copy()
         conn = db.open_untouched(self._path, timeout_ms=self._timeout_ms)
-        if conn.is_copy:
+        if conn.how == "copy":
             with self._copy_lock:
                 self._drop_copy()
                 self._copy = conn
@@ -89,7 +89,8 @@ class UntouchedReader:
         try:
             result = look(conn)
         except (apsw.Error, ValueError) as e:
-            if conn.is_still_true():
+            is_passing = isinstance(e, apsw.ReadOnlyError) and db.is_recovering(e)
+            if conn.is_still_true() and not is_passing:
                 raise
             raise _FileChangedError from e
         finally:

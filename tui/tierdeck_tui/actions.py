@@ -119,7 +119,7 @@ ACTIONS: tuple[Action, ...] = (
            screen="dialog", in_palette=False),
     Action("cancel", ("escape",), "cancel", "Close without doing anything", "Dialogs", screen="dialog",
            in_palette=False),
-    Action("submit_form", ("ctrl+s",), "go on", "Take what the form says", "Forms", screen="form",
+    Action("submit_form", ("ctrl+s", "enter"), "go on", "Take what the form says", "Forms", screen="form",
            in_palette=False),
     Action("leave_form", ("escape",), "cancel", "Close the form without doing anything", "Forms", screen="form",
            in_palette=False),

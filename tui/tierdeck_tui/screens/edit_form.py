@@ -33,7 +33,7 @@ class EditForm(ModalScreen[NodeChanges | None]):
     """
 
     BINDINGS: ClassVar[list[BindingType]] = list(bindings_for("form"))
-    AUTO_FOCUS = "#edit-text"
+    AUTO_FOCUS = "#edit-type"
     CSS_PATH = "form.tcss"
 
     def __init__(self, node: Node, *, is_revealed: bool) -> None:
@@ -42,7 +42,7 @@ class EditForm(ModalScreen[NodeChanges | None]):
         self._locked = _why_locked(node.content, is_revealed=is_revealed)
 
     def compose(self) -> ComposeResult:
-        """The text, below it the other fields."""
+        """The type, the text, below it the other fields."""
         node = self._node
         text = visible(node.content[:_LOCKED_SHOWN_CHARS]) if self._locked else node.content
         if self._locked and has_secret(node.content):
@@ -50,10 +50,11 @@ class EditForm(ModalScreen[NodeChanges | None]):
         with Vertical(classes="form -tall") as box:
             box.border_title = Content(f"Edit {visible(node.short_id, one_line=True)}")
             box.border_subtitle = Content("tab next · ctrl+s go on · esc cancel")
+            # First of all a row that takes no letters: the key that opened the form may still be held down.
+            yield from self._field("type", OptionRow(list(NodeType), {node.type}, is_single=True, id="edit-type"))
             yield SafeTextArea(
                 text, read_only=bool(self._locked), tab_behavior="focus", compact=True, id="edit-text"
             )
-            yield from self._field("type", OptionRow(list(NodeType), {node.type}, is_single=True, id="edit-type"))
             yield from self._field("subtype", SafeInput(node.subtype or "", compact=True, id="edit-subtype"))
             yield from self._field(
                 "confidence", SafeInput(repr(node.confidence), compact=True, id="edit-confidence")

@@ -50,7 +50,7 @@ class FilterForm(ModalScreen[str | None]):
         found = self._query.filter
         with Vertical(classes="form") as box:
             box.border_title = Content("Filters")
-            box.border_subtitle = Content("tab next · space choose · ctrl+s apply · esc cancel")
+            box.border_subtitle = Content("tab next · space choose · enter apply · esc cancel")
             yield from self._field("tier", OptionRow(list(Tier), found.tiers, id="filter-tier"))
             yield from self._field("type", OptionRow(list(NodeType), found.types, id="filter-type"))
             yield from self._field("confidence", self._box("conf", ">0.6, or >=0.5 <0.9"))

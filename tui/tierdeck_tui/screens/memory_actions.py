@@ -92,7 +92,7 @@ class MemoryActionsScreen(FrameScreen):
     async def _read_nodes(self, ids: Sequence[str]) -> list[Node]:
         return await asyncio.to_thread(lambda: [get_node(self.deck.store, node_id) for node_id in ids])
 
-    @work(group="change")
+    @work(group="change", description="change memories")
     async def _copy(self, ids: Sequence[str]) -> None:
         if not ids:
             return
@@ -129,7 +129,7 @@ class MemoryActionsScreen(FrameScreen):
         if not self.is_revealed and any(has_secret(node.content) for node in nodes):
             self.notify("secrets were copied masked; m shows them first", severity="warning")
 
-    @work(group="change")
+    @work(group="change", description="change memories")
     async def _edit(self, node_id: str | None) -> None:
         if node_id is None:
             return
@@ -156,7 +156,7 @@ class MemoryActionsScreen(FrameScreen):
         else:
             self._done("changed 1 memory; u takes it back")
 
-    @work(group="change")
+    @work(group="change", description="change memories")
     async def _move(self, ids: Sequence[str], to_tier: Tier) -> None:
         if not ids:
             return
@@ -180,7 +180,7 @@ class MemoryActionsScreen(FrameScreen):
         else:
             self._done(f"{verb.lower()}d {counted(len(moved), 'memory', 'memories')}; u takes it back")
 
-    @work(group="change")
+    @work(group="change", description="change memories")
     async def _undo(self, node_id: str | None) -> None:
         if node_id is None:
             return

@@ -161,17 +161,18 @@ class SearchScreen(MemoryActionsScreen):
         is_typing = self._is_typing and query.words_text != self._sent_words
         self._run(SearchRequest(self._number, query, self._alpha_bar.alpha, is_typing), keep_cursor)
 
-    @work(thread=True, exclusive=True, group="search")
+    @work(thread=True, exclusive=True, group="search", description="search")
     def _run(self, request: SearchRequest, keep_cursor: bool) -> None:
         worker = get_current_worker()
         try:
             answer = run_search(self.deck, request, lambda: worker.is_cancelled)
+            message: Message = self.Answered(request, answer, keep_cursor)
         except SearchStoppedError:
             return
         except TierdeckError as e:
-            self.post_message(self.Failed(request, e))
-        else:
-            self.post_message(self.Answered(request, answer, keep_cursor))
+            message = self.Failed(request, e)
+        if not worker.is_cancelled:
+            self.post_message(message)
 
     def on_search_screen_answered(self, event: Answered) -> None:
         """Show the answer, unless something else was asked since."""
@@ -270,7 +271,8 @@ class SearchScreen(MemoryActionsScreen):
     @on(MemoryList.Highlighted, "#results")
     def _highlighted(self, event: MemoryList.Highlighted) -> None:
         if event.row is None:
-            self._detail.show(None)
+            if self._results.total_rows == 0:  # else its page is on the way
+                self._detail.show(None)
             return
         hit = event.row if isinstance(event.row, Hit) and self._answer is not None else None
         self._detail.show(Subject(memory_of(event.row).id, hit, self._answer if hit else None))

@@ -14,7 +14,7 @@ from tierdeck_tui.view.sanitise import visible
 from tierdeck_tui.view.wrap import wrap
 
 _TAB = "    "
-_PART_CHARS = 64_000
+_PART_CHARS = 24_000
 # The longest secret that is looked for across the border of two parts: a private key of 8,192 bits has 6,400.
 _OVERLAP_CHARS = 8_000
 
@@ -36,7 +36,7 @@ def body_lines(
     """The text wrapped to `cells`; secrets are masked unless `reveal`, `matches` (offsets in `text`) set off.
 
     Raises:
-        StoppedError: `should_stop` said so, which is asked for every 64,000 characters.
+        StoppedError: `should_stop` said so, which is asked for every 24,000 characters.
     """
     marks: list[tuple[int, int, str]] = [(start, end, "") for start, end in matches]
     if not reveal:

@@ -65,7 +65,6 @@ class Detail(Vertical):
     @dataclass
     class _Ready(Message):
         number: int
-        subject: Subject
         facts: MemoryFacts
         text: DetailText
         is_same: bool
@@ -182,7 +181,8 @@ class Detail(Vertical):
             self._cells = self._text_cells
             self._read(self._number, self._subject, self._cells, self._reveal)
 
-    @work(thread=True, exclusive=True, group="detail")
+    # Named, or Textual would write out the arguments, and an answer holds hundreds of memories.
+    @work(thread=True, exclusive=True, group="detail", description="read a memory")
     def _read(self, number: int, subject: Subject, cells: int, reveal: bool) -> None:
         worker = get_current_worker()
         try:
@@ -191,13 +191,14 @@ class Detail(Vertical):
                 facts, cells, now_ms(),
                 hit=subject.hit, answer=subject.answer, reveal=reveal, should_stop=lambda: worker.is_cancelled,
             )  # fmt: skip
+            is_same = self._facts is not None and self._facts.node.id == facts.node.id
+            answer: Message = self._Ready(number, facts, text, is_same)
         except StoppedError:
             return
         except TierdeckError as e:
-            self.post_message(self._Failed(number, e))
-            return
-        is_same = self._facts is not None and self._facts.node.id == facts.node.id
-        self.post_message(self._Ready(number, subject, facts, text, is_same))
+            answer = self._Failed(number, e)
+        if not worker.is_cancelled:
+            self.post_message(answer)
 
     def on_detail__ready(self, message: _Ready) -> None:
         """Show what was read, unless another memory is wanted by now."""

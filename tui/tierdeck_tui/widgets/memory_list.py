@@ -16,6 +16,7 @@ from textual.binding import BindingType
 from textual.geometry import Size
 from textual.message import Message
 from textual.strip import Strip
+from textual.worker import get_current_worker
 
 from tierdeck.errors import TierdeckError
 from tierdeck.store import Page
@@ -257,6 +258,7 @@ class MemoryList(LinesView):
         first = -(-top // ROW_LINES)
         last = max(first, (top + self.size.height) // ROW_LINES - 1)
         self._set_cursor(min(max(self._window.cursor, first), last))
+        self._read_what_is_missing()
 
     # Painting.
 
@@ -306,13 +308,15 @@ class MemoryList(LinesView):
     def _go_to(self, number: int) -> None:
         self._set_cursor(max(0, min(number, self._window.total - 1)))
         self._keep_cursor_in_view()
+        self._read_what_is_missing()
 
     def _set_cursor(self, number: int) -> None:
         if number != self._window.cursor and 0 <= number < self._window.total:
+            self._painted.pop(self._window.cursor, None)
+            self._painted.pop(number, None)
             self._window.move(number)
-            self._repaint()
+            self.refresh()
             self.post_message(self.Highlighted(self, self.cursor_row))
-        self._read_what_is_missing()
 
     def _keep_cursor_in_view(self) -> None:
         top, height = self._window.cursor * ROW_LINES, self.size.height
@@ -350,16 +354,17 @@ class MemoryList(LinesView):
         self._asked_rows = asked
         self._read_page(self._request, self._pages, ask, keep_cursor)
 
-    @work(thread=True, exclusive=True, group="page")
+    @work(thread=True, exclusive=True, group="page", description="read a page")
     def _read_page(
         self, request: int, pages: MemoryPages, ask: Callable[[MemoryPages], Page], keep_cursor: bool
     ) -> None:
+        worker = get_current_worker()
         try:
-            page = ask(pages)
+            answer: Message = self._PageRead(request, ask(pages), keep_cursor)
         except TierdeckError as e:
-            self.post_message(self.Failed(e))
-        else:
-            self.post_message(self._PageRead(request, page, keep_cursor))
+            answer = self.Failed(e)
+        if not worker.is_cancelled:  # nobody wants it, or the app has ended
+            self.post_message(answer)
 
     def on_memory_list__page_read(self, message: _PageRead) -> None:
         """Show a page, unless something else was asked for since."""

@@ -37,11 +37,14 @@ _SELECT = (
     + f" FROM nodes n WHERE {_ODD}"
 )
 _ROWS = {
-    "ids": ("every memory has an id", "memories without an id: they can't be opened or changed"),
-    "times": ("every time can be read", "times can't be read; their memories are shown without them"),
-    "metadata": ("all metadata are JSON objects", "memories have metadata that is no JSON object"),
-    "text": ("all text is valid UTF-8", "texts hold bytes that are not UTF-8; shown with a sign in their place"),
-    "values": ("every type, tier, confidence and count is valid", "values are none that the schema allows"),
+    "ids": ("every memory has an id", "memories without an id, which can't be opened or changed"),
+    "times": ("every time can be read", "times that can't be read; their memories show without them"),
+    "metadata": ("all metadata are JSON objects", "memories whose metadata are no JSON object"),
+    "text": (
+        "all text is valid UTF-8",
+        "texts with bytes that are not UTF-8; they show with a sign in their place",
+    ),
+    "values": ("every type, tier, confidence and count is valid", "values that the schema does not allow"),
 }
 _ORPHANS = {
     "td_access": ("node_id NOT IN (SELECT id FROM nodes WHERE id IS NOT NULL)", "accesses"),
@@ -63,7 +66,7 @@ def check_rows(conn: apsw.Connection) -> list[Check]:
             if len(faults[name]) < DETAILS:
                 faults[name].append(f"{node.id or f'row {rowid}'}: {problem}")
     return [
-        Check(name, "warn", f"{counts[name]:,} {wrong}", None, tuple(faults[name]))
+        Check(name, "warn", f"found {counts[name]:,}: {wrong}", None, tuple(faults[name]))
         if counts[name]
         else Check(name, "ok", right)
         for name, (right, wrong) in _ROWS.items()
@@ -81,7 +84,7 @@ def check_orphans(conn: apsw.Connection, kind: StoreKind) -> Check:
         return Check("orphans", "ok", "every row belongs to a memory")
     total = sum(count for _, _, count in found) + dangling
     fix = "tierdeck doctor --repair orphans" if found else None
-    return Check("orphans", "warn", f"{total:,} rows belong to no memory", fix, tuple(lines))
+    return Check("orphans", "warn", f"found {total:,}: rows that belong to no memory", fix, tuple(lines))
 
 
 def orphan_counts(conn: apsw.Connection) -> list[tuple[str, str, int]]:
@@ -119,7 +122,7 @@ def check_secrets(conn: apsw.Connection, *, is_thorough: bool) -> Check:
     among = "" if looked == total else f" among the newest {looked:,} of {total:,}; `--thorough` looks at all"
     if not found:
         return Check("secrets", "ok", f"no memory looks like it holds a secret{among}")
-    text = f"{found:,} memories look like they hold a secret{among}; lists mask them, no remote model gets them"
+    text = f"found {found:,}: memories that look like they hold a secret{among}; lists mask them"
     return Check("secrets", "warn", text, "tierdeck purge ID", tuple(ids))
 
 

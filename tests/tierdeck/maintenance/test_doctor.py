@@ -256,7 +256,7 @@ def test_many_odd_rows_are_counted_all_and_listed_in_part(store: Store) -> None:
             [(f"n-{n}",) for n in range(500)],
         )
     check = look(store).check("times")
-    assert check.text.startswith("500 times can't be read")
+    assert check.text.startswith("found 500: times that can't be read")
     assert len(check.details) == 20
 
 
@@ -274,7 +274,7 @@ def test_rows_of_ours_whose_memory_another_program_deleted_are_counted(store: St
         conn.execute("INSERT INTO td_revision (node_id, at, kind, actor) VALUES (?, 0, 'purge', 'me')", (gone,))
         conn.execute("DELETE FROM nodes WHERE id = ?", (gone,))
     check = look(store).check("orphans")
-    assert check.text == "3 rows belong to no memory"
+    assert check.text == "found 3: rows that belong to no memory"
     assert check.fix == "tierdeck doctor --repair orphans"
 
 

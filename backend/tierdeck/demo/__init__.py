@@ -1,0 +1,1 @@
+"""A made-up store of one coding agent's memories, to try everything on."""

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
 import click
-from tierdeck.demo.build import build_demo
 
-from tierdeck.errors import InvalidValueError
+from tierdeck.demo.build import DemoSummary, build_demo
+from tierdeck.model import NodeType, Tier
 from tierdeck_tui.cli.console import open_console
 from tierdeck_tui.cli.output import put, put_json, talk
 from tierdeck_tui.cli.run import Run
 from tierdeck_tui.cli.terminal import can_open_console
 from tierdeck_tui.cli.verb import Verb
+from tierdeck_tui.view.format import count, counted
 
 _STORE_NAME = "memory.db"
 
@@ -24,32 +25,56 @@ _STORE_NAME = "memory.db"
 @click.option("--keep", metavar="DIR", help="Make the store in this folder and leave it there.")
 @click.pass_obj
 def demo_verb(run: Run, /, keep: str | None) -> int:
-    """Make the memory of a coding agent over 14 sessions and open the console on it.
+    """Make the memory of a coding agent over many sessions, and open the console on it.
 
     Needs no network, key or model. Without a terminal, and with --json, it prints what it made instead.
     """
     with _folder(keep) as folder:
         path = folder / _STORE_NAME
-        if path.exists():
-            raise InvalidValueError(f"make demo in {folder}: {path} exists", hint="name an empty folder")
         summary = build_demo(path)
         if keep is not None:
             talk(f"the demo store is {path}")
         if run.is_json:
-            put_json({"path": path if keep else None, "summary": summary})
+            put_json(_document(summary, is_kept=keep is not None))
             return 0
         if can_open_console():
             return open_console(run, path)
-        put(str(summary))
+        put("\n".join(_sentences(summary)))
+    if keep is None:
+        talk("the store is gone again; --keep DIR keeps it, and in a terminal the console opens on it")
     return 0
 
 
 @contextmanager
 def _folder(keep: str | None) -> Iterator[Path]:
     if keep is not None:
-        folder = Path(keep).expanduser()
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        yield folder
+        yield Path(keep).expanduser()
         return
+    # What the console's background work still writes must not turn leaving into an error.
     with tempfile.TemporaryDirectory(prefix="tierdeck-demo-", ignore_cleanup_errors=True) as made:
         yield Path(made)
+
+
+def _sentences(summary: DemoSummary) -> list[str]:
+    found = summary.counts
+    history = f"accesses {count(summary.accesses)} · changes {count(summary.revisions)}"
+    return [
+        f"a demo store of {counted(found.total, 'memory', 'memories')} from {counted(summary.sessions, 'session')}",
+        f"  tiers     {_parts(found.by_tier)}",
+        f"  types     {_parts(found.by_type)}",
+        f"  relations {count(found.edges)} · {history}",
+    ]
+
+
+def _parts(numbers: Mapping[Tier, int] | Mapping[NodeType, int]) -> str:
+    return " · ".join(f"{name} {count(number)}" for name, number in numbers.items())
+
+
+def _document(summary: DemoSummary, *, is_kept: bool) -> dict[str, object]:
+    return {
+        "path": summary.path if is_kept else None,
+        "counts": summary.counts,
+        "sessions": summary.sessions,
+        "accesses": summary.accesses,
+        "revisions": summary.revisions,
+    }

@@ -1,0 +1,56 @@
+"""demo: what it prints without a terminal, what it leaves behind, and the console in one."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from tests.tierdeck_tui.cli.conftest import Command
+from tests.tierdeck_tui.cli.terminal import in_terminal, piped
+
+
+def test_without_a_terminal_it_prints_a_summary_and_leaves_nothing(
+    db: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "temporary"
+    folder.mkdir()
+    monkeypatch.setenv("TMPDIR", str(folder))
+    done = piped(db, "demo")
+    assert done.returncode == 0
+    assert b"memories" in done.stdout
+    assert b"longterm" in done.stdout
+    assert list(folder.iterdir()) == []
+    assert not db.exists()
+
+
+def test_json_counts_what_was_made(run: Command) -> None:
+    document = json.loads(run("demo", "--json").stdout)
+    assert document["path"] is None
+    assert document["counts"]["total"] >= 400
+    assert document["sessions"] >= 14
+
+
+def test_a_kept_demo_is_searched_like_any_store(run: Command, tmp_path: Path) -> None:
+    folder = tmp_path / "kept"
+    path = json.loads(run("demo", "--keep", str(folder), "--json").stdout)["path"]
+    assert path == str(folder / "memory.db")
+    assert run("search", "deploy", "--alpha", "0", "--ids", "--db", path).stdout != ""
+    again = run("demo", "--keep", str(folder))
+    assert again.exit_code == 2
+    assert "exists" in again.stderr
+
+
+def test_in_a_terminal_the_console_opens_and_the_store_is_gone_afterwards(
+    db: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = Path(tempfile.mkdtemp(dir=tmp_path))
+    monkeypatch.setenv("TMPDIR", str(folder))
+    ended = in_terminal(
+        db, "demo", answers=[("\x1b[?1049h", ""), ("Search", "\x1b"), ("Search", "q")], env={"TERM": "xterm"}
+    )
+    assert ended.exit_code == 0
+    assert ended.shown.count("\x1b[?1049h") == ended.shown.count("\x1b[?1049l") == 1
+    assert list(folder.iterdir()) == []

@@ -48,9 +48,7 @@ def test_in_a_terminal_the_console_opens_and_the_store_is_gone_afterwards(
 ) -> None:
     folder = Path(tempfile.mkdtemp(dir=tmp_path))
     monkeypatch.setenv("TMPDIR", str(folder))
-    ended = in_terminal(
-        db, "demo", answers=[("\x1b[?1049h", ""), ("Search", "\x1b"), ("Search", "q")], env={"TERM": "xterm"}
-    )
+    ended = in_terminal(db, "demo", answers=[("Search", "\x11")], env={"TERM": "xterm"})
     assert ended.exit_code == 0
     assert ended.shown.count("\x1b[?1049h") == ended.shown.count("\x1b[?1049l") == 1
     assert list(folder.iterdir()) == []

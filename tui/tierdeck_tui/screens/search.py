@@ -81,6 +81,7 @@ class SearchScreen(MemoryActionsScreen):
         self._zoomed: Pane | None = None
         self._status: Line = ()
         self._pause: Timer | None = None
+        self._opening_text = ""
 
     def compose_body(self) -> Iterable[Widget]:
         """One line to ask, one for balance and filters, one that says what came of it, then the panes."""
@@ -99,19 +100,24 @@ class SearchScreen(MemoryActionsScreen):
         """Begin with the newest memories."""
         self.query_one("#prompt", LineBar).show(line("/ "))
         self._alpha_bar.alpha = self.deck.settings.search.alpha
-        self._ask()
+        self._set_text(self._opening_text)
 
     # Called by the frame.
 
     def open_query(self, query_text: str) -> None:
-        """Ask this, with the list in front."""
+        """Ask this, with the list in front; before the screen is there, as the first thing it asks."""
+        if not self.is_mounted:
+            self._opening_text = query_text
+            return
+        self._zoom(None)
         self._set_text(query_text)
         self._results.focus()
 
     def reload(self) -> None:
         """Read everything shown again; the cursor stays on its memory."""
-        self._ask(keep_cursor=True)
-        self._detail.reload()
+        if self.is_mounted:
+            self._ask(keep_cursor=True)
+            self._detail.reload()
 
     def meaning_changed(self) -> None:
         """Search again what had to do without meaning."""

@@ -55,7 +55,13 @@ def attempts(query: Query, terms: Terms, has_words: Callable[[str], bool], *, is
             return Attempt(terms, None, prefix, notes)
         picking = [number for number, term in enumerate(terms.used) if term.picks]
         match = match_words(
-            words, picking=picking, required=required, extra=extra, prefix=prefix, all_words=all_words
+            words,
+            picking=picking,
+            required=required,
+            extra=extra,
+            unscored=[term.text for term in terms.returned],
+            prefix=prefix,
+            all_words=all_words,
         )
         return Attempt(terms, match, prefix, notes)
 

@@ -99,7 +99,8 @@ def _gather(conn: apsw.Connection, ask: Ask, store_rows: int) -> Candidates:
         ids = list(dict.fromkeys((*ids, *ask.meaning.pool(conn, condition, ask.pool_rows, store_rows))))
     hits = _scored(conn, ask, keyword, ids)
     hidden: tuple[HiddenByFilter, ...] = ()
-    if len(hits) < ask.limit_rows:
+    has_matches_to_count = keyword.match is not None or ask.meaning is not None
+    if len(hits) < ask.limit_rows and has_matches_to_count:
         hidden = hidden_by_filters(conn, ask.store, ask.node_filter, ask.query, keyword.match)
     return Candidates(hits, _notes(ask, keyword, hits), hidden, store_rows)
 

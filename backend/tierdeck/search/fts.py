@@ -10,7 +10,8 @@ from dataclasses import dataclass
 class Match:
     """What FTS5 is asked.
 
-    `pool` picks the memories, `scored` gives any of them its bm25: the same words, but not all of them required.
+    `pool` picks the memories, `scored` gives any of them its bm25: not every word picks, nor does every word that
+    picks score.
     `words` says how many of the phrases of `scored` are words, beginning with phrase number `first_word`; None in
     an expression of the operator's own, where every phrase counts.
     """
@@ -32,6 +33,7 @@ def match_words(
     picking: Sequence[int],
     required: Sequence[str] = (),
     extra: Sequence[str] = (),
+    unscored: Sequence[str] = (),
     prefix: int | None = None,
     all_words: bool = False,
 ) -> Match:
@@ -42,6 +44,7 @@ def match_words(
         picking: the numbers of the words that pick memories; at least one when there are words.
         required: phrases without which a memory does not match.
         extra: phrases that raise the score where they stand (`DEC-0054` as one), and are not counted as words.
+        unscored: words that pick, and score nothing.
         prefix: the number of the word that is not typed to its end.
         all_words: every word is needed, not one of them.
     """
@@ -54,7 +57,8 @@ def match_words(
     if all_words:
         pool = " AND ".join([*phrases, *spelled])
     else:
-        pool = _needing(phrases, " OR ".join([*(spelled[number] for number in picking), *more, *phrases]))
+        picked = [*(spelled[number] for number in picking), *(quoted(word) for word in unscored)]
+        pool = _needing(phrases, " OR ".join([*picked, *more, *phrases]))
     return Match(pool=pool, scored=scored, first_word=len(phrases), words=len(spelled))
 
 

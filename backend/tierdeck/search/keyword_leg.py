@@ -6,7 +6,7 @@ represent. Spec: SPEC-09.04
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 
 import apsw
@@ -14,16 +14,19 @@ import apsw
 from tierdeck.errors import InvalidValueError
 from tierdeck.search.attempts import Attempt, attempts
 from tierdeck.search.condition import Condition
-from tierdeck.search.fts import Match
+from tierdeck.search.fts import Match, match_words
 from tierdeck.search.fusion import keyword_scores
 from tierdeck.search.hit import KeywordPart
-from tierdeck.search.inside_pieces import pieces_of
+from tierdeck.search.inside_pieces import Piece, pieces_of
 from tierdeck.search.inside_scan import Inside, InsideHit, InsideScan
 from tierdeck.search.marks import Marker
 from tierdeck.search.query import Query
 from tierdeck.search.terms import Terms, choose_terms
 from tierdeck.search.tokens import Tokenizer
 from tierdeck.search.word_source import WordHit, WordSource
+
+IDLE_WORTH = 0.5
+_NO_HIT = WordHit(0.0, frozenset(), 0)
 
 
 class KeywordLeg:
@@ -55,11 +58,11 @@ class KeywordLeg:
 
     def marker(self) -> Marker:
         """Finds in an excerpt what this query matched."""
-        terms, prefix = self._attempt.terms.used, self._attempt.prefix
+        terms, prefix = self._attempt.terms, self._attempt.prefix
         return Marker(
             self._tokenizer,
-            frozenset(token for term in terms for token in term.key),
-            None if prefix is None else "".join(terms[prefix].key),
+            frozenset(token for term in (*terms.used, *terms.returned) for token in term.key),
+            None if prefix is None else "".join(terms.used[prefix].key),
             self._inside.pieces,
         )
 
@@ -80,12 +83,12 @@ class KeywordLeg:
             store_rows=self._store_rows,
         )
         ids: list[str] = []
-        has_words = lambda text: bool(self._tokenizer.key(text))  # noqa: E731
-        for attempt in attempts(self._query, terms, has_words, is_typing=self._is_typing):
+        for attempt in attempts(self._query, terms, self._has_words, is_typing=self._is_typing):
             if ids and attempt.last_resort:
                 break
             self._attempt = attempt
-            ids = self._words.best(attempt.match.pool, self._condition, limit_rows) if attempt.match else []
+            best = self._words.best(attempt.match.pool, self._condition, limit_rows) if attempt.match else []
+            ids = list(dict.fromkeys((*ids, *best)))  # what a stricter way found stays in
             if len(ids) >= wanted_rows:
                 break
         return list(dict.fromkeys((*ids, *self._inside_pool(limit_rows))))
@@ -95,38 +98,60 @@ class KeywordLeg:
 
         Ranks are left to the caller, who knows every candidate.
         """
-        hits = self._words.hits(self.match, ids) if self.match else {}
-        raw: dict[str, tuple[float, float]] = {}
-        for node_id in ids:
-            hit, inside = hits.get(node_id), self._inside.hits.get(node_id)
-            if hit or inside:
-                raw[node_id] = (hit.bm25 if hit else 0.0, _worth(inside, hit))
-        best = max((sum(pair) for pair in raw.values()), default=0.0)
-        scores = keyword_scores({node_id: sum(pair) for node_id, pair in raw.items()}, best)
+        words = self._words.hits(self.match, ids) if self.match else {}
+        inside = {
+            node_id: _worth(hit, words.get(node_id))
+            for node_id in ids
+            if (hit := self._inside.hits.get(node_id)) is not None
+        }
+        telling = {
+            node_id: words.get(node_id, _NO_HIT).bm25 + inside.get(node_id, 0.0) for node_id in {**words, **inside}
+        }
+        idle, weight = self._idle(ids, telling)
+        bm25 = {
+            node_id: words.get(node_id, _NO_HIT).bm25 + weight * idle.get(node_id, _NO_HIT).bm25
+            for node_id in {**telling, **idle}
+        }
+        raw = {node_id: bm25[node_id] + inside.get(node_id, 0.0) for node_id in bm25}
+        best = max(raw.values(), default=0.0)
+        counts = {node_id: self._matched(node_id, words.get(node_id), idle.get(node_id)) for node_id in raw}
         return {
-            node_id: self._part(scores[node_id], bm25, inside, best, node_id, hits.get(node_id))
-            for node_id, (bm25, inside) in raw.items()
+            node_id: KeywordPart(
+                score=score,
+                bm25=bm25[node_id],
+                best_bm25=best,
+                matched_terms=counts[node_id][0],
+                asked_terms=counts[node_id][1],
+                rank=None,
+                inside=inside.get(node_id, 0.0),
+            )
+            for node_id, score in keyword_scores(raw, best).items()
         }
 
-    def _part(
-        self, score: float, bm25: float, inside: float, best: float, node_id: str, hit: WordHit | None
-    ) -> KeywordPart:
-        earned = self._inside.hits.get(node_id, InsideHit()).earned
-        complete = self._complete_terms({piece for piece, _ in earned})
-        words = hit.words if hit else frozenset()
-        asked = hit.asked if hit and self._query.is_raw else len(self._attempt.terms.used)
-        own = {piece for piece in self._inside.pieces if piece.term is None}
-        return KeywordPart(
-            score=score,
-            bm25=bm25,
-            best_bm25=best,
-            matched_terms=len(words | complete) + sum(piece in own for piece, _ in earned),
-            asked_terms=asked + len(own),
-            rank=None,
-            inside=inside,
-        )
+    def _has_words(self, text: str) -> bool:
+        return bool(self._tokenizer.key(text))
 
-    def _complete_terms(self, held: set[object]) -> frozenset[int]:
+    def _idle(self, ids: Collection[str], telling: Mapping[str, float]) -> tuple[dict[str, WordHit], float]:
+        """What words that say nothing earn, when they came back, and the weight that keeps that under all else."""
+        words = [term.text for term in self._attempt.terms.returned]
+        if not words:
+            return {}, 0.0
+        idle = self._words.hits(match_words(words, picking=range(len(words))), ids)
+        most = max((hit.bm25 for hit in idle.values()), default=0.0)
+        weakest = min(telling.values(), default=0.0)
+        return idle, IDLE_WORTH * weakest / most if telling and most else 1.0
+
+    def _matched(self, node_id: str, hit: WordHit | None, idle: WordHit | None) -> tuple[int, int]:
+        """How many of how many words and signs asked for the memory holds."""
+        terms = self._attempt.terms
+        own = [piece for piece in self._inside.pieces if piece.term is None]
+        held = {piece for piece, _ in self._inside.hits.get(node_id, InsideHit()).earned}
+        words = (hit.words if hit else frozenset()) | self._complete_terms(held)
+        asked = hit.asked if hit and self._query.is_raw else len(terms.used) + len(terms.returned)
+        matched = len(words) + (len(idle.words) if idle else 0) + sum(piece in held for piece in own)
+        return matched, asked + len(own)
+
+    def _complete_terms(self, held: Collection[Piece]) -> frozenset[int]:
         """The words all of whose pieces the memory holds."""
         asked = {piece.term for piece in self._inside.pieces if piece.term is not None}
         missing = {piece.term for piece in self._inside.pieces if piece not in held}

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from tierdeck.search.stop_words import is_stop_word
 
 MAX_TERMS = 64
-MAX_MEASURED = 2_000  # of a very long text, the longest words: they are the rarest
+MAX_MEASURED = 512  # words that occur; one that does not costs 0.02 ms to find out
 ROUGH_ROWS = 200
 COMMON_PART = 0.2
 # Below this a fifth of the store is a handful of memories, and being in a handful makes no word common.
@@ -35,16 +35,21 @@ class Term:
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """The words that are looked for, in the order typed, and those that may come back when too little is found."""
+    """The words that are looked for, in the order typed, and those that say nothing.
+
+    The latter are `left_out`, or `returned` when too little is found without them: then they pick too, but never
+    lift a memory over one that holds a word that tells.
+    """
 
     used: tuple[Term, ...]
     left_out: tuple[Term, ...] = ()
+    returned: tuple[Term, ...] = ()
     notes: tuple[str, ...] = ()
 
     def with_all(self) -> Terms:
-        """The same with the words that were left out, and every word picks."""
-        used = (*self.used, *self.left_out)[:MAX_TERMS]
-        return replace(self, used=tuple(replace(term, picks=True) for term in used), left_out=())
+        """The same, where every word picks, those that were left out too."""
+        used = tuple(replace(term, picks=True) for term in self.used)
+        return replace(self, used=used, left_out=(), returned=self.left_out)
 
     @property
     def common(self) -> tuple[Term, ...]:
@@ -80,17 +85,21 @@ def choose_terms(
         telling = [replace(term, picks=term.rows < limit) for term in telling]
     kept = {term.key for term in telling}
     left_out = tuple(term for term in terms if term.key not in kept)
-    return Terms(tuple(telling), left_out, tuple(notes))
+    return Terms(tuple(telling), left_out, notes=tuple(notes))
 
 
 def _bounded(terms: list[Term], count_rows: Callable[[str, int], int]) -> tuple[list[Term], list[str]]:
     """At most `MAX_TERMS`: the rarest that occur at all, then the others, in the order typed."""
     if len(terms) <= MAX_TERMS:
         return terms, []
-    measured = [term for term in terms if not is_stop_word(term.text)] or terms
-    if len(measured) > MAX_MEASURED:
-        measured = sorted(measured, key=lambda term: -len(term.text))[:MAX_MEASURED]
-    counted = [replace(term, rows=count_rows(term.text, ROUGH_ROWS)) for term in measured]
+    telling = [term for term in terms if not is_stop_word(term.text)] or terms
+    counted: list[Term] = []
+    occurring = 0
+    for term in sorted(telling, key=lambda term: -len(term.text)):  # long words are rarer
+        counted.append(replace(term, rows=count_rows(term.text, ROUGH_ROWS)))
+        occurring += counted[-1].rows > 0
+        if occurring == MAX_MEASURED:
+            break
     rarest = sorted(counted, key=lambda term: (term.rows == 0, term.rows))[:MAX_TERMS]
     kept = {term.key for term in rarest}
     note = f"looked for the {len(rarest)} rarest of {len(terms):,} words"

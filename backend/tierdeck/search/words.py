@@ -1,8 +1,9 @@
 """Text to words as FTS5's unicode61 tokenizer splits it. Pure.
 
 unicode61 takes the general categories L*, N* and Co as letters and lets combining diacritics (U+0300 to U+036F)
-ride on the letter before; everything else separates. Its tables are those of Unicode 6.1 and Python's are newer, so
-a letter that came later splits a word for FTS5 only: the word is quoted whole there and becomes a phrase.
+ride on the letter before; everything else separates. The trap: what its tables, those of Unicode 6.1, don't know it
+takes for a letter too. Some 2,200 pictographs and the bidi isolates are such, and a word that touches one is found
+only by the look inside words.
 """
 
 from __future__ import annotations

@@ -1,0 +1,118 @@
+"""Neighbours of the query that may show, and exact cosines of the vectors that count."""
+
+from __future__ import annotations
+
+import apsw
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.tierdeck.search.memories import ChosenVectors, embed_all, remember
+from tierdeck.embed.vector_index import VectorIndex
+from tierdeck.model import NodeDraft, NodeFilter, Tier, content_hash
+from tierdeck.search.condition import condition_of
+from tierdeck.search.meaning_leg import MeaningLeg, centred_cosines
+from tierdeck.store import Store
+
+EAST = np.array([1, 0, 0, 0, 0, 0, 0, 0], np.float32)
+
+
+def towards(cosine: float) -> list[float]:
+    return [cosine, (1 - cosine**2) ** 0.5]
+
+
+def pool(store: Store, index: VectorIndex, rows: int, node_filter: NodeFilter | None = None) -> list[str]:
+    condition = condition_of(store, node_filter or NodeFilter())
+
+    def look(conn: apsw.Connection) -> list[str]:
+        return MeaningLeg(index, EAST).pool(
+            conn, condition, rows, int(conn.execute("SELECT count(*) FROM nodes").get)
+        )
+
+    return store.read(look)
+
+
+def test_the_nearest_that_may_show_come_first(store: Store) -> None:
+    model = ChosenVectors({"near": towards(0.9), "nearer": towards(0.95), "far": towards(0.1)})
+    near, far, nearer, _ = remember(store, "near", "far", NodeDraft("nearer"), NodeDraft("x", tier=Tier.ARCHIVE))
+    with embed_all(store, model) as index:
+        assert pool(store, index, 2) == [nearer, near]
+        assert pool(store, index, 10)[:3] == [nearer, near, far]
+
+
+def test_memories_that_a_filter_keeps_out_take_no_place(store: Store) -> None:
+    names = [f"m{n}" for n in range(60)]
+    model = ChosenVectors({name: towards(0.99 - n / 1000) for n, name in enumerate(names)})
+    ids = remember(
+        store, *(NodeDraft(name, tier=Tier.LONGTERM if n >= 50 else Tier.TASK) for n, name in enumerate(names))
+    )
+    with embed_all(store, model) as index:
+        found = pool(store, index, 5, NodeFilter(tiers=frozenset({Tier.LONGTERM})))
+    assert found == ids[50:55]
+
+
+def test_where_more_is_kept_out_than_can_be_fetched_the_allowed_are_named(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tierdeck.search.meaning_leg.MAX_NEAREST", 10)
+    names = [f"m{n}" for n in range(60)]
+    model = ChosenVectors({name: towards(0.99 - n / 1000) for n, name in enumerate(names)})
+    ids = remember(
+        store, *(NodeDraft(name, tier=Tier.LONGTERM if n >= 50 else Tier.TASK) for n, name in enumerate(names))
+    )
+    with embed_all(store, model) as index:
+        assert pool(store, index, 5, NodeFilter(tiers=frozenset({Tier.LONGTERM}))) == ids[50:55]
+
+
+def test_a_filter_that_lets_nothing_through_finds_nothing(store: Store) -> None:
+    remember(store, "a")
+    with embed_all(store, ChosenVectors({})) as index:
+        assert pool(store, index, 5, NodeFilter(min_confidence=1.0)) == []
+
+
+@pytest.mark.case("E06")
+def test_vectors_of_any_length_give_their_cosine(store: Store) -> None:
+    model = ChosenVectors({"long": [2, 0], "slanted": [0.6, 0.8]})
+    long, slanted = remember(store, "long", "slanted")
+    with embed_all(store, model) as index:
+        hashes = {long: content_hash("long"), slanted: content_hash("slanted")}
+        parts = MeaningLeg(index, EAST).parts([long, slanted], hashes).parts
+    assert parts[long].cosine == pytest.approx(1.0, abs=1e-6)
+    assert parts[slanted].cosine == pytest.approx(0.6, abs=1e-6)
+    assert parts[long].score > parts[slanted].score
+
+
+def test_a_vector_of_an_older_text_counts_as_none(store: Store) -> None:
+    [a, b] = remember(store, "a", "b")
+    with embed_all(store, ChosenVectors({})) as index:
+        found = MeaningLeg(index, EAST).parts([a, b], {a: content_hash("a, changed"), b: content_hash("b")})
+    assert set(found.parts) == {b}
+    assert found.stale == {a}
+
+
+def test_a_memory_without_a_vector_has_no_meaning_side(store: Store) -> None:
+    [a] = remember(store, "a")
+    with embed_all(store, ChosenVectors({})) as index:
+        [later] = remember(store, "later")
+        found = MeaningLeg(index, EAST).parts([a, later], {a: content_hash("a"), later: content_hash("later")})
+    assert set(found.parts) == {a}
+    assert found.stale == frozenset()
+
+
+_VECTORS = st.lists(st.floats(-1, 1, width=32), min_size=4, max_size=4).filter(lambda v: np.linalg.norm(v) > 0.1)
+
+
+@given(_VECTORS, st.lists(_VECTORS, min_size=1, max_size=5), _VECTORS)
+def test_centred_cosines_are_cosines_about_the_mean(
+    query: list[float], vectors: list[list[float]], mean: list[float]
+) -> None:
+    found = centred_cosines(np.array(query), np.array(vectors), np.array(mean) / 2)
+    assert np.isfinite(found).all()
+    assert (np.abs(found) <= 1 + 1e-9).all()
+
+
+def test_the_same_text_is_one_and_the_mean_itself_is_nothing() -> None:
+    mean = np.array([0.5, 0.1])
+    found = centred_cosines(np.array([0.6, 0.8]), np.array([[0.6, 0.8], [0.5, 0.1]]), mean)
+    assert found == pytest.approx([1.0, 0.0])

@@ -62,7 +62,6 @@ def _build(path: Path, now: int) -> DemoSummary:
             tell(store, conn, memories, now)
             _write_relations(conn, memories)
             accesses = _write_accesses(conn, memories, numbers, now)
-        store.clock = clock_ms
         revisions = int(store.read(lambda c: c.execute("SELECT count(*) FROM td_revision").get))
         return DemoSummary(path, counts(store), len(sessions), accesses, revisions)
 

@@ -1,0 +1,57 @@
+"""Purged memories taken out of the index file: their vectors zeroed, their state gone, its log emptied."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+import apsw
+
+from tierdeck.embed.index_path import cached_index_path, index_path
+from tierdeck.errors import TierdeckError
+from tierdeck.maintenance.index_move import remove_index
+from tierdeck.store import Store
+
+
+def purge_index(store: Store, ids: Sequence[str]) -> tuple[int, list[str]]:
+    """Remove memories' vectors from the store's index file, and the copy of the index in the cache if there is one.
+
+    Returns:
+        How many vectors were removed, and what could not be done, in sentences.
+    """
+    path = index_path(store)
+    cached = cached_index_path(store.path)
+    if cached != path:
+        remove_index(cached)
+    if not path.exists():
+        return 0, []
+    try:
+        return _remove(store, ids)
+    except TierdeckError as e:
+        return 0, [f"vectors may still stand in {path}: {e.message}; `tierdeck embed --rebuild` makes it anew"]
+
+
+def _remove(store: Store, ids: Sequence[str]) -> tuple[int, list[str]]:
+    # Here, not above: the command line must not pay for numpy when there is no index.
+    from tierdeck.embed.catch_up import remove_nodes
+    from tierdeck.embed.index_file import index_errors, open_for_writing
+
+    path = index_path(store)
+    conn = open_for_writing(store)
+    try:
+        with index_errors(path):
+            conn.pragma("secure_delete", True)
+            with conn:
+                count = _count_vectors(conn, ids)
+                remove_nodes(conn, ids)  # vec0 0.1.9 writes zeros over a deleted vector
+            busy = int(next(iter(conn.execute("PRAGMA wal_checkpoint(TRUNCATE)")))[0])
+    finally:
+        conn.close()
+    return count, [f"{path.name}-wal may still hold vectors while another program reads"] if busy else []
+
+
+def _count_vectors(conn: apsw.Connection, ids: Sequence[str]) -> int:
+    sql = (
+        "SELECT count(*) FROM embedding_state WHERE seq IS NOT NULL AND node_id IN (SELECT value FROM json_each(?))"
+    )
+    return int(conn.execute(sql, (json.dumps(list(ids)),)).get)

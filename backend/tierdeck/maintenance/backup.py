@@ -126,9 +126,9 @@ def restore_backup(source: Path, target: Path) -> RestoreReport:
     check = verify_backup(source)
     if not check.is_good:
         raise DamagedStoreError(f"restore {source}: {check.problems[0]}", hint="try an older backup")
-    was_wal = asks_for_wal(target)
-    fresh = _fresh_copy(source, target, in_wal=was_wal)
+    fresh = target.with_name(f".{target.name}.restoring-{os.getpid()}")
     try:
+        _write_fresh(source, fresh, in_wal=asks_for_wal(target))
         kept = _set_aside(target) if target.exists() else None
         os.replace(fresh, target)
     except BaseException:
@@ -171,8 +171,8 @@ def _vouched_for(path: Path, *, has_our_tables: bool) -> BackupReport:
     return BackupReport(path, path.stat().st_size, manifest.rows, has_digest=True)
 
 
-def _fresh_copy(source: Path, target: Path, *, in_wal: bool) -> Path:
-    fresh = target.with_name(f".{target.name}.restoring-{os.getpid()}")
+def _write_fresh(source: Path, fresh: Path, *, in_wal: bool) -> None:
+    """The backup as a store again: without its manifest, in the journal mode that the old store had."""
     fresh.unlink(missing_ok=True)
     backup_conn = db.open_untouched(source)
     try:
@@ -189,7 +189,6 @@ def _fresh_copy(source: Path, target: Path, *, in_wal: bool) -> Path:
                 conn.pragma("journal_mode", "wal")
     finally:
         conn.close()
-    return fresh
 
 
 def _set_aside(target: Path) -> Path:

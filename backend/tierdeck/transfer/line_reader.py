@@ -67,8 +67,8 @@ def _skip_line(file: BinaryIO) -> int:
 
 def _parse(data: bytes) -> dict[str, object] | Rejected:
     try:
-        # Decoded here: `json.loads` would guess other encodings from the first bytes.
-        found: object = json.loads(data.decode("utf-8"), parse_float=_finite, parse_constant=_finite)
+        # From text, not bytes: of bytes the json module guesses other encodings.
+        found: object = _DECODER.decode(data.decode("utf-8"))
     except UnicodeDecodeError as e:
         return Rejected("it is not UTF-8", f"byte {e.start}")
     except RecursionError:
@@ -85,3 +85,7 @@ def _finite(text: str) -> float:
     if not math.isfinite(number):
         raise ValueError(f"{text[:40]} is not a finite number")
     return number
+
+
+# Made once: `json.loads` makes one for each call that says how to read numbers.
+_DECODER = json.JSONDecoder(parse_float=_finite, parse_constant=_finite)

@@ -99,9 +99,8 @@ def _report(name: str, figures: Sequence[Quality]) -> None:
     by_alpha = {figure.alpha: figure.ndcg for figure in figures}
     for side, alpha in (("keyword", 0.0), ("meaning", 1.0)):
         mean, low, high = paired_bootstrap(by_alpha[DEFAULT_ALPHA], by_alpha[alpha])
-        print(
-            f"  hybrid at {DEFAULT_ALPHA} over {side} alone: nDCG@{CUT} {mean:+.4f}, 95 % from {low:+.4f} to {high:+.4f}"
-        )
+        interval = f"95 % from {low:+.4f} to {high:+.4f}"
+        print(f"  hybrid at {DEFAULT_ALPHA} over {side} alone: nDCG@{CUT} {mean:+.4f}, {interval}")
 
 
 def main() -> None:

@@ -34,7 +34,7 @@ class Collection:
 
 
 def read_collection(folder: Path) -> Collection:
-    """Read `docs.jsonl` ({id, text}) and `queries.jsonl` ({id, text, rel}); queries without an answer are left out."""
+    """Read `docs.jsonl` ({id, text}) and `queries.jsonl` ({id, text, rel}), without queries that have no answer."""
     documents = {doc["id"]: doc["text"] for doc in _lines(folder / "docs.jsonl")}
     queries = (
         JudgedQuery(line["id"], line["text"], frozenset(line["rel"]) & documents.keys())

@@ -108,7 +108,7 @@ def _gather(conn: apsw.Connection, ask: Ask, store_rows: int) -> Candidates:
 def _scored(conn: apsw.Connection, ask: Ask, keyword: KeywordLeg, ids: list[str]) -> tuple[Hit, ...]:
     rows = read_rows(conn, ids)
     words = keyword.parts(rows) if ask.has_keyword else {}
-    texts = _read_texts(conn, rows)
+    texts = _read_texts(conn, rows, whole=ask.meaning is not None)
     meaning = ask.meaning.parts(rows, {i: text.digest for i, text in texts.items()}) if ask.meaning else None
     silent = _kept_from_embedding(conn, ask.store, rows) if ask.meaning else frozenset()
     marker = keyword.marker()
@@ -145,13 +145,14 @@ class _Text:
     has_secret: bool
 
 
-def _read_texts(conn: apsw.Connection, ids: Collection[str]) -> Mapping[str, _Text]:
-    """What has to be known of whole texts, read one at a time: a body may have 10 MB."""
+def _read_texts(conn: apsw.Connection, ids: Collection[str], *, whole: bool) -> Mapping[str, _Text]:
+    """What has to be known of the texts, read one at a time: a body may have 10 MB, and only a digest needs all."""
+    column = as_bytes("content" if whole else f"substr(content, 1, {MAX_SECRET_SCAN_CHARS})")
     found = {}
     for node_id in ids:
-        row = conn.execute(f"SELECT {as_bytes('content')} FROM nodes WHERE id = ?", (node_id,)).fetchone()
+        row = conn.execute(f"SELECT {column} FROM nodes WHERE id = ?", (node_id,)).fetchone()
         text = text_of(row[0]) if row else ""
-        found[node_id] = _Text(content_hash(text), has_secret(text[:MAX_SECRET_SCAN_CHARS]))
+        found[node_id] = _Text(content_hash(text) if whole else "", has_secret(text[:MAX_SECRET_SCAN_CHARS]))
     return found
 
 

@@ -34,6 +34,7 @@ def match_words(
     required: Sequence[str] = (),
     extra: Sequence[str] = (),
     unscored: Sequence[str] = (),
+    repeated: Sequence[int] = (),
     prefix: int | None = None,
     all_words: bool = False,
 ) -> Match:
@@ -45,6 +46,7 @@ def match_words(
         required: phrases without which a memory does not match.
         extra: phrases that raise the score where they stand (`DEC-0054` as one), and are not counted as words.
         unscored: words that pick, and score nothing.
+        repeated: numbers of words that count once more for each time they stand here.
         prefix: the number of the word that is not typed to its end.
         all_words: every word is needed, not one of them.
     """
@@ -53,11 +55,13 @@ def match_words(
         spelled[prefix] += " *"
     phrases = [quoted(phrase) for phrase in required]
     more = [quoted(text) for text in extra]
-    scored = _needing(phrases, " OR ".join([*spelled, *more, *phrases]))
+    again = [spelled[number] for number in repeated]
+    scored = _needing(phrases, " OR ".join([*spelled, *more, *phrases, *again]))
     if all_words:
         pool = " AND ".join([*phrases, *spelled])
     else:
         picked = [*(spelled[number] for number in picking), *(quoted(word) for word in unscored)]
+        picked += [spelled[number] for number in repeated if number in picking]
         pool = _needing(phrases, " OR ".join([*picked, *more, *phrases]))
     return Match(pool=pool, scored=scored, first_word=len(phrases), words=len(spelled))
 

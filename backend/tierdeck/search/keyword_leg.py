@@ -77,7 +77,7 @@ class KeywordLeg:
         if self._query.is_raw:
             return self._raw_pool(limit_rows)
         terms = choose_terms(
-            self._query.words,
+            self._query.counted_words,
             key_of=self._tokenizer.key,
             count_rows=self._words.count_word,
             store_rows=self._store_rows,

@@ -6,6 +6,7 @@ A known key with a valid value is a filter, everything else is words: nothing th
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
@@ -43,7 +44,7 @@ class FilterChip:
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """A parsed query. `text` is what was typed; `words` are in their order, deduplicated.
+    """A parsed query. `text` is what was typed; `words` are in their order, deduplicated, `repeats` how often each.
 
     `words_text` is the text without its filters and exclusions: what the embedder gets. `pieces` are the typed
     pieces that hold more than one plain word (`wrong-book`, `C++`), for sources that look for them as they stand.
@@ -62,11 +63,18 @@ class Query:
     notes: tuple[str, ...] = ()
     pieces: tuple[str, ...] = ()
     maybe_options: tuple[str, ...] = ()
+    repeats: tuple[int, ...] = ()
 
     @property
     def is_empty(self) -> bool:
         """Whether there is nothing to look for, so that the newest memories are browsed."""
         return not (self.words or self.phrases or self.excluded or self.words_text.strip())
+
+    @property
+    def counted_words(self) -> tuple[tuple[str, int], ...]:
+        """Each word with how often it was said; once where nothing was counted."""
+        repeats = self.repeats if len(self.repeats) == len(self.words) else (1,) * len(self.words)
+        return tuple(zip(self.words, repeats, strict=True))
 
 
 def parse_query(text: str, *, raw: bool = False, now_ms: int | None = None) -> Query:
@@ -88,9 +96,11 @@ def parse_query(text: str, *, raw: bool = False, now_ms: int | None = None) -> Q
 
 def with_as_words(query: Query, excluded: Sequence[str]) -> Query:
     """The same query with some of its exclusions read as words instead."""
+    words = distinct((*query.words, *(word for text in excluded for word in split_words(text))))
     return replace(
         query,
-        words=distinct((*query.words, *(word for text in excluded for word in split_words(text)))),
+        words=words,
+        repeats=(*query.repeats, *[1] * (len(words) - len(query.words))),
         words_text=" ".join((query.words_text, *excluded)),
         excluded=tuple(text for text in query.excluded if text not in excluded),
         maybe_options=tuple(text for text in query.maybe_options if text not in excluded),
@@ -127,17 +137,20 @@ class _Parse:
             self._take_piece(match["piece"])
 
     def query(self, text: str) -> Query:
+        words = distinct(self.words)
+        counts = Counter(word.lower() for word in self.words)
         return Query(
             text=text,
             filter=self.filter,
             chips=tuple(self.chips),
-            words=distinct(self.words),
+            words=words,
             phrases=distinct(self.phrases),
             excluded=distinct(self.excluded),
             words_text=" ".join(self.texts),
             notes=_bounded_notes(self.notes),
             pieces=distinct(self.pieces),
             maybe_options=distinct(self.maybe_options),
+            repeats=tuple(counts[word.lower()] for word in words),
         )
 
     def _take_filter(self, match: re.Match[str]) -> None:

@@ -24,13 +24,15 @@ COMMON_FROM_ROWS = 100
 class Term:
     """One word to look for. `key` is what the index compares, `rows` in how many memories it stands at least.
 
-    A word that does not pick adds to the score of memories that others picked.
+    A word that does not pick adds to the score of memories that others picked. `repeats` is how often the query
+    says it: it counts so often, up to a bound.
     """
 
     text: str
     key: tuple[str, ...]
     rows: int = 0
     picks: bool = True
+    repeats: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +60,7 @@ class Terms:
 
 
 def choose_terms(
-    words: Iterable[str],
+    words: Iterable[tuple[str, int]],
     *,
     key_of: Callable[[str], tuple[str, ...]],
     count_rows: Callable[[str, int], int],
@@ -67,16 +69,17 @@ def choose_terms(
     """Pick the words to look for.
 
     Args:
-        words: as typed; those that the index folds or stems to the same are one.
+        words: as typed, and how often; those that the index folds or stems to the same are one.
         key_of: what the index makes of a word; empty when it sees no word there.
         count_rows: in how many memories a word stands, counting no further than the limit given.
         store_rows: how many memories there are.
     """
     distinct: dict[tuple[str, ...], Term] = {}
-    for word in words:
+    for word, repeats in words:
         key = key_of(word)
         if key:
-            distinct.setdefault(key, Term(word, key))
+            before = distinct.get(key, Term(word, key, repeats=0))
+            distinct[key] = replace(before, repeats=before.repeats + repeats)
     terms, notes = _bounded(list(distinct.values()), count_rows)
     telling = [term for term in terms if not is_stop_word(term.text)] or terms
     limit = int(store_rows * COMMON_PART) + 1
@@ -89,7 +92,7 @@ def choose_terms(
 
 
 def _bounded(terms: list[Term], count_rows: Callable[[str, int], int]) -> tuple[list[Term], list[str]]:
-    """At most `MAX_TERMS`: the rarest that occur at all, then the others, in the order typed."""
+    """At most `MAX_TERMS`: the rarest and most repeated that occur at all, then others, in the order typed."""
     if len(terms) <= MAX_TERMS:
         return terms, []
     telling = [term for term in terms if not is_stop_word(term.text)] or terms
@@ -100,7 +103,7 @@ def _bounded(terms: list[Term], count_rows: Callable[[str, int], int]) -> tuple[
         occurring += counted[-1].rows > 0
         if occurring == MAX_MEASURED:
             break
-    rarest = sorted(counted, key=lambda term: (term.rows == 0, term.rows))[:MAX_TERMS]
+    rarest = sorted(counted, key=lambda term: (term.rows == 0, term.rows / term.repeats))[:MAX_TERMS]
     kept = {term.key for term in rarest}
     note = f"looked for the {len(rarest)} rarest of {len(terms):,} words"
     return [term for term in terms if term.key in kept], [note]

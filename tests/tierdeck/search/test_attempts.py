@@ -51,6 +51,15 @@ def test_a_phrase_is_required_until_nothing_is_found_with_it() -> None:
     assert "no memory holds" in last.notes[-1]
 
 
+def test_a_word_that_is_said_again_counts_again_up_to_a_bound() -> None:
+    query = parse_query("blue " * 3_000 + "green")
+    terms = Terms((Term("blue", ("blue",), repeats=3_000), Term("green", ("green",))))
+    [way] = attempts(query, terms, lambda _: True, is_typing=False)
+    assert way.match is not None
+    assert way.match.scored == '"blue" OR "green" OR "blue" OR "blue"'
+    assert way.match.words == 2
+
+
 def test_a_query_without_words_asks_fts5_for_nothing() -> None:
     assert [way.match for way in ways("-> ++")] == [None]
 

@@ -114,7 +114,9 @@ def test_confidence_bounds_are_strict_only_where_they_were_typed_so() -> None:
 
 
 def test_words_that_differ_only_by_case_are_one() -> None:
-    assert parse_query("Redis redis REDIS " * 1_000).words == ("Redis",)
+    query = parse_query("Redis redis REDIS " * 1_000 + "x")
+    assert query.words == ("Redis", "x")
+    assert query.repeats == (3_000, 1)
 
 
 def test_a_quoted_phrase_is_kept_together_and_its_words_count() -> None:
@@ -143,6 +145,7 @@ def test_exclusions_can_be_read_as_words_instead() -> None:
     query = with_as_words(parse_query("tar -xzf -verbose"), ["xzf"])
     assert query.words == ("tar", "xzf")
     assert query.excluded == ("verbose",)
+    assert len(query.repeats) == len(query.words)
 
 
 def test_more_phrases_than_fts5_can_nest_are_read_as_words() -> None:

@@ -186,6 +186,13 @@ def test_more_occurrences_score_higher_and_the_best_is_one(store: Store, others:
     assert [hit.row.excerpt.count("redis") for hit in answer.hits] == [5, 4, 3, 2, 1]
 
 
+@pytest.mark.case("S13")
+def test_thousands_of_repeats_in_the_query_change_no_score_of_one_word(store: Store) -> None:
+    remember(store, "redis cache", "redis redis of another kind", "other")
+    once, often = search(store, "redis", alpha=0), search(store, "redis " * 3_000, alpha=0)
+    assert [hit.score for hit in often.hits] == pytest.approx([hit.score for hit in once.hits])
+
+
 @pytest.mark.case("S15")
 def test_a_word_hit_without_a_neighbour_stays_under_its_weight(store: Store) -> None:
     model = ChosenVectors({"A with redis": [0.0, 1.0], "B": [0.9, 0.436], "redis": [1.0]})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 
 from tierdeck.search.terms import MAX_MEASURED, MAX_TERMS, Terms, choose_terms, listed
@@ -10,7 +11,7 @@ from tierdeck.search.terms import MAX_MEASURED, MAX_TERMS, Terms, choose_terms, 
 def choose(words: list[str], rows: dict[str, int] | Callable[[str], int], store_rows: int = 1_000) -> Terms:
     count = rows.__getitem__ if isinstance(rows, dict) else rows
     return choose_terms(
-        words,
+        Counter(words).items(),
         key_of=lambda word: (word.lower().rstrip("s"),) if word.isalnum() else (),
         count_rows=lambda word, limit: min(count(word), limit),
         store_rows=store_rows,
@@ -44,6 +45,18 @@ def test_a_common_word_picks_when_the_rarer_ones_stand_in_no_memory() -> None:
 def test_in_a_small_store_no_word_is_common() -> None:
     terms = choose(["deploy", "redis"], {"deploy": 40, "redis": 3}, store_rows=50)
     assert all(t.picks for t in terms.used)
+
+
+def test_a_word_that_is_said_again_in_any_of_its_forms_counts_again() -> None:
+    assert [(t.text, t.repeats) for t in choose(["deploy", "x", "Deploys", "deploy"], lambda _: 1).used] == [
+        ("deploy", 3),
+        ("x", 1),
+    ]
+
+
+def test_of_a_long_text_a_repeated_word_is_kept_before_one_as_rare_that_is_said_once() -> None:
+    words = [f"w{n}x" for n in range(200)] + ["redis"] * 5
+    assert "redis" in [t.text for t in choose(words, lambda _: 50).used]
 
 
 def test_with_all_brings_every_word_back() -> None:

@@ -12,7 +12,7 @@ from typing import BinaryIO
 from tierdeck.errors import TransferError
 
 # A 10 MB text of control characters takes 60 MB in JSON, and 70 MB again inside a revision's JSON.
-MAX_LINE_BYTES = 160_000_000
+MAX_LINE_BYTES = 80_000_000
 _CHUNK = 1 << 20
 _OTHER_ENCODINGS = (codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 

@@ -109,7 +109,7 @@ class TierdeckApp(ShellApp):
         if self._deck is None or name not in {mode.name for mode in MODES}:
             return None
         self.switch_mode(name)
-        self.fit_size()
+        self.fit_size(self.size)
         return self._screens[name]
 
     def open_search(self, query_text: str) -> None:

@@ -27,6 +27,7 @@ _SHOWN = {
     "left": "←",
     "right": "→",
 }
+_SHORT_NAMES = {shown: name for name, shown in _SHOWN.items()}
 _PRINTABLE = {_character_to_key(c): c for c in string.digits + string.ascii_letters + string.punctuation}
 
 DELIVERABLE_KEYS = frozenset(
@@ -42,10 +43,9 @@ DELIVERABLE_KEYS = frozenset(
 def key_name(written: str) -> str:
     """Textual's name of a key as a person writes it: `?` is question_mark, `esc` is escape."""
     written = written.strip()
-    if len(written) == 1:
-        return _character_to_key(written)
-    named = {shown: name for name, shown in _SHOWN.items()}
-    return named.get(written.lower(), written.lower())
+    if written.lower() in _SHORT_NAMES:
+        return _SHORT_NAMES[written.lower()]
+    return _character_to_key(written) if len(written) == 1 else written.lower()
 
 
 def key_text(name: str) -> str:

@@ -16,6 +16,8 @@ from pathlib import Path
 
 from platformdirs import user_state_path
 
+from tierdeck_tui.view.sanitise import visible
+
 MAX_BYTES = 1_000_000
 NAME = "tierdeck.log"  # the command line writes its unforeseen errors there too
 
@@ -62,8 +64,15 @@ def _handler(path: Path) -> logging.Handler:
     except OSError:
         return logging.NullHandler()
     handler = _ClosingHandler(stream)
-    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
+    handler.setFormatter(_SafeFormatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
     return handler
+
+
+class _SafeFormatter(logging.Formatter):
+    """Makes what an error quotes harmless: a log is read in a terminal."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        return visible(super().format(record))
 
 
 class _ClosingHandler(logging.StreamHandler):  # type: ignore[type-arg]

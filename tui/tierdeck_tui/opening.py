@@ -11,7 +11,7 @@ import threading
 from pathlib import Path
 
 from tierdeck.config import Settings
-from tierdeck.errors import StoreBusyError, TierdeckError
+from tierdeck.errors import StoreBusyError
 from tierdeck.store import open_store
 from tierdeck_tui.console import Console
 
@@ -42,6 +42,7 @@ class StoreOpening:
 
         Raises:
             TierdeckError: the store can't be opened; trying again would not help.
+            Exception: what nobody foresaw.
         """
         self._thread.join(seconds)
         with self._lock:
@@ -72,7 +73,7 @@ class StoreOpening:
                     self._busy = e
                 self._stopped.wait(RETRY_S)
                 continue
-            except (TierdeckError, OSError) as e:
+            except Exception as e:  # noqa: BLE001 - the thread's last frame: `wait` raises it where it is seen
                 with self._lock:
                     self._error = e
                 return

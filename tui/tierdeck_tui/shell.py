@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from pathlib import Path
 from typing import ClassVar
 
 from textual import events
@@ -11,6 +12,7 @@ from textual.app import App
 from textual.binding import BindingType
 from textual.command import CommandPalette
 from textual.dom import DOMNode
+from textual.geometry import Size
 from textual.notifications import SeverityLevel
 from textual.widgets import Input, TextArea
 from textual.worker import WorkerFailed
@@ -19,6 +21,7 @@ from tierdeck.config import ConsoleSettings
 from tierdeck.errors import TierdeckError
 from tierdeck_tui.actions import BY_ID, Action, bindings_for, checked_keymap, keys_of
 from tierdeck_tui.clipboard import write_copied
+from tierdeck_tui.key_order import KeyOrder
 from tierdeck_tui.log_file import log
 from tierdeck_tui.screens.help import HelpScreen
 from tierdeck_tui.screens.palette import ActionProvider
@@ -33,7 +36,7 @@ ERROR_TOAST_S = 10.0
 class ShellApp(App[None]):
     """What every screen lives in. `failure` is what ended the app, when that was an error."""
 
-    CSS_PATH = "theme.tcss"
+    CSS_PATH = Path(__file__).with_name("theme.tcss")  # absolute: a subclass may stand in another folder
     TITLE = "tierdeck"
     ENABLE_COMMAND_PALETTE = False  # Textual would bind its key without an id; our action opens it
     BINDINGS: ClassVar[list[BindingType]] = list(bindings_for("app"))
@@ -41,7 +44,8 @@ class ShellApp(App[None]):
     def __init__(self, settings: ConsoleSettings) -> None:
         super().__init__()
         self.failure: Exception | None = None
-        self.last_key = ""
+        self.last_key = ""  # a dialog must not be confirmed by the key that opened it
+        self._key_order = KeyOrder(self, self._hand_on)
         self._interrupted_at_s = -TWICE_WITHIN_S
         self._own_keymap = checked_keymap(settings.keymap)
         self.set_keymap(self._own_keymap)
@@ -99,8 +103,14 @@ class ShellApp(App[None]):
         return await super().run_action(action, default_namespace, namespaces)
 
     async def on_event(self, event: events.Event) -> None:
-        """Remember the key that was pressed last: a dialog must not be confirmed by the key that opened it."""
-        if isinstance(event, events.Key) and not event.is_forwarded:
+        """Let keys and pastes through one after the other."""
+        if isinstance(event, events.Key | events.Paste) and not event.is_forwarded:
+            await self._key_order.take(event)
+        else:
+            await super().on_event(event)
+
+    async def _hand_on(self, event: events.Key | events.Paste) -> None:
+        if isinstance(event, events.Key):
             self.last_key = event.key
         await super().on_event(event)
 
@@ -177,20 +187,20 @@ class ShellApp(App[None]):
 
     # Small terminals
 
-    def on_resize(self, _: events.Resize) -> None:
+    def on_resize(self, event: events.Resize) -> None:
         """Cover everything while the terminal is too small, and uncover it when it has grown."""
-        self.fit_size()
+        self.fit_size(event.size)
 
-    def fit_size(self) -> None:
-        """Cover or uncover the screens of the current mode as the terminal's size asks."""
+    def fit_size(self, size: Size) -> None:
+        """Cover or uncover the screens of the current mode as this size of the terminal asks."""
         top = self.screen
-        if is_too_small(self.size):
-            if not isinstance(top, TooSmallScreen):
-                top = TooSmallScreen()
-                self.push_screen(top)
-            top.show_size(self.size)
+        if not is_too_small(size):
+            if isinstance(top, TooSmallScreen):
+                self.pop_screen()
         elif isinstance(top, TooSmallScreen):
-            self.pop_screen()
+            top.show_size(size)
+        else:
+            self.push_screen(TooSmallScreen(size))
 
     # Crashes
 

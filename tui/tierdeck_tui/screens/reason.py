@@ -39,7 +39,7 @@ class ReasonDialog(Dialog[str]):
 
     def compose_question(self) -> Iterable[Widget]:
         """The box, and what it still lacks."""
-        yield Input(id="reason", placeholder="why?", compact=True)
+        yield Input(id="reason", placeholder="why?", compact=True, select_on_focus=False)
         yield Static("", id="reason-lacks", markup=False)
 
     def compose_buttons(self) -> Iterable[Widget]:

@@ -24,10 +24,19 @@ class TooSmallScreen(ModalScreen[None]):
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("q", "app.quit", "quit", show=False)]
 
+    def __init__(self, size: Size) -> None:
+        super().__init__()
+        self._text = _text(size)
+
     def compose(self) -> ComposeResult:
-        yield Static("", id="too-small", markup=False)
+        yield Static(self._text, id="too-small", markup=False)
 
     def show_size(self, size: Size) -> None:
-        """Say how large the terminal is, and must be."""
-        text = f"terminal too small: {size.width}x{size.height}, needs {MIN_WIDTH}x{MIN_HEIGHT}"
-        self.query_one("#too-small", Static).update(text)
+        """Say how large the terminal is now, and must be."""
+        self._text = _text(size)
+        for line in self.query("#too-small").results(Static):  # none yet when the terminal shrinks twice at once
+            line.update(self._text)
+
+
+def _text(size: Size) -> str:
+    return f"terminal too small: {size.width}x{size.height}, needs {MIN_WIDTH}x{MIN_HEIGHT}"

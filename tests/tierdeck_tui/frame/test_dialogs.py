@@ -1,0 +1,203 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from textual.pilot import Pilot
+from textual.widgets import Input
+
+from tests.tierdeck_tui.conftest import HOSTILE_TEXTS
+from tierdeck.config import ConsoleSettings
+from tierdeck_tui.screens.choice import Choice, ChoiceDialog
+from tierdeck_tui.screens.confirm import ConfirmDialog
+from tierdeck_tui.screens.dialog import CANCEL_ID, STILL_S, Dialog
+from tierdeck_tui.screens.reason import ReasonDialog, reason_chars
+from tierdeck_tui.shell import ShellApp
+from tierdeck_tui.widgets.dialog_button import DialogButton
+
+_NOTHING = object()
+MakeDialog = Callable[[], Dialog[object]]
+
+_DIALOGS: dict[str, MakeDialog] = {
+    "confirm": lambda: ConfirmDialog("Take back", "the last change of 1234abcd", confirm="Take back"),  # type: ignore[return-value]
+    "reason": lambda: ReasonDialog("Archive", "3 memories", confirm="Archive"),  # type: ignore[return-value]
+    "choice": lambda: ChoiceDialog("Restore", "how?", [Choice("fork", "fork"), Choice("rewind", "rewind")]),  # type: ignore[return-value]
+}
+
+
+class _Answer:
+    """What a dialog was closed with."""
+
+    def __init__(self) -> None:
+        self.value: object = _NOTHING
+
+    def __call__(self, value: object) -> None:
+        self.value = value
+
+
+async def _open(app: ShellApp, pilot: Pilot[None], dialog: Dialog[object], *, by: str = "u") -> _Answer:
+    """Open a dialog as an action would that was started by that key."""
+    answer = _Answer()
+    app.last_key = by
+    app.push_screen(dialog, answer)
+    await pilot.pause()
+    return answer
+
+
+@pytest.mark.case("T12", "T13")
+@pytest.mark.parametrize("name", list(_DIALOGS))
+async def test_a_dialog_prints_its_keys_and_begins_on_cancel(name: str) -> None:
+    app = ShellApp(ConsoleSettings())
+    async with app.run_test() as pilot:
+        await _open(app, pilot, _DIALOGS[name]())
+        box = app.screen.query_one(".dialog")
+        assert all(word in (box.border_subtitle or "") for word in ("enter", "esc"))
+        assert app.focused is not None
+        assert app.focused.id == CANCEL_ID
+
+
+@pytest.mark.case("T12")
+@pytest.mark.parametrize("name", list(_DIALOGS))
+@pytest.mark.parametrize("opener", ["u", "enter", "space", "y", "1", "A"])
+async def test_the_key_that_opened_it_and_its_repeats_neither_confirm_nor_close_it(name: str, opener: str) -> None:
+    app = ShellApp(ConsoleSettings())
+    async with app.run_test() as pilot:
+        answer = await _open(app, pilot, _DIALOGS[name](), by=opener)
+        await pilot.press(*[opener] * 8)
+        assert isinstance(app.screen, Dialog)
+        assert answer.value is _NOTHING
+        for box in app.screen.query(Input):
+            assert box.value == ""
+
+
+@pytest.mark.case("T12")
+async def test_enter_on_the_focus_where_it_begins_cancels() -> None:
+    for make in _DIALOGS.values():
+        app = ShellApp(ConsoleSettings())
+        async with app.run_test() as pilot:
+            answer = await _open(app, pilot, make())
+            await pilot.press("enter")
+            await pilot.pause()
+            assert answer.value is None
+
+
+@pytest.mark.case("T13")
+async def test_tab_and_enter_confirm_and_escape_cancels() -> None:
+    app = ShellApp(ConsoleSettings())
+    async with app.run_test() as pilot:
+        answer = await _open(app, pilot, _DIALOGS["confirm"]())
+        await pilot.press("tab", "enter")
+        await pilot.pause()
+        assert answer.value is True
+        answer = await _open(app, pilot, _DIALOGS["confirm"]())
+        await pilot.press("tab", "escape")
+        await pilot.pause()
+        assert answer.value is None
+
+
+async def test_the_opening_key_works_again_once_it_was_still() -> None:
+    app = ShellApp(ConsoleSettings())
+    async with app.run_test() as pilot:
+        dialog = _DIALOGS["confirm"]()
+        answer = await _open(app, pilot, dialog, by="enter")
+        await pilot.pause(STILL_S + 0.1)
+        await pilot.press("enter")
+        await pilot.pause()
+        assert answer.value is None
+
+
+async def test_a_mouse_click_presses_a_button() -> None:
+    app = ShellApp(ConsoleSettings())
+    async with app.run_test() as pilot:
+        answer = await _open(app, pilot, _DIALOGS["confirm"]())
+        await pilot.click("#confirm")
+        await pilot.pause()
+        assert answer.value is True
+
+
+async def test_a_choice_is_reached_by_its_digit_and_made_by_enter() -> None:
+    app = ShellApp(ConsoleSettings())
+    async with app.run_test() as pilot:
+        answer = await _open(app, pilot, _DIALOGS["choice"]())
+        await pilot.press("2")
+        assert answer.value is _NOTHING
+        await pilot.press("9", "enter")
+        await pilot.pause()
+        assert answer.value == "rewind"
+
+
+async def test_a_harmless_choice_may_begin_on_its_first_answer() -> None:
+    app = ShellApp(ConsoleSettings())
+    async with app.run_test() as pilot:
+        dialog = ChoiceDialog("Copy", "", [Choice("id", "the id"), Choice("text", "the text")], first="text")
+        answer = await _open(app, pilot, dialog, by="y")  # type: ignore[arg-type]
+        await pilot.press("enter")
+        await pilot.pause()
+        assert answer.value == "text"
+
+
+async def test_a_reason_is_typed_without_looking_for_its_box_and_enter_in_it_does_not_confirm() -> None:
+    app = ShellApp(ConsoleSettings())
+    async with app.run_test() as pilot:
+        answer = await _open(app, pilot, _DIALOGS["reason"](), by="A")
+        await pilot.press(*"too old")
+        await pilot.press(*["enter"] * 8)
+        assert answer.value is _NOTHING
+        assert isinstance(app.focused, DialogButton)
+        assert app.focused.id == "confirm"
+        await pilot.press("tab", "shift+tab", "enter")
+        await pilot.pause()
+        assert answer.value == "too old"
+
+
+@pytest.mark.parametrize(
+    ("reason", "chars"),
+    [
+        ("", 0),
+        ("  ", 0),
+        ("ab", 2),
+        ("a b", 2),
+        ("a\u200b\u200bb", 2),
+        ("\u202e\u2066x", 1),
+        ("日本語", 3),
+        ("old", 3),
+    ],
+)
+async def test_a_reason_counts_by_what_can_be_seen_of_it(reason: str, chars: int) -> None:
+    assert reason_chars(reason) == chars
+    app = ShellApp(ConsoleSettings())
+    async with app.run_test() as pilot:
+        answer = await _open(app, pilot, _DIALOGS["reason"]())
+        app.screen.query_one(Input).value = reason
+        await pilot.pause()
+        await pilot.click("#confirm")
+        await pilot.pause()
+        assert answer.value == (reason if chars >= 3 else _NOTHING)
+
+
+async def test_a_reason_that_is_not_mandatory_may_be_empty() -> None:
+    app = ShellApp(ConsoleSettings())
+    async with app.run_test() as pilot:
+        dialog = ReasonDialog("Edit", "1 memory", confirm="Save", is_mandatory=False)
+        answer = await _open(app, pilot, dialog)  # type: ignore[arg-type]
+        await pilot.click("#confirm")
+        await pilot.pause()
+        assert answer.value == ""
+
+
+@pytest.mark.case("T01", "U01", "U05")
+@pytest.mark.parametrize("text", HOSTILE_TEXTS)
+async def test_title_text_and_labels_are_shown_literally(text: str) -> None:
+    app = ShellApp(ConsoleSettings())
+    async with app.run_test(size=(120, 40)) as pilot:
+        for dialog in (
+            ConfirmDialog(text, text, confirm=text),
+            ReasonDialog(text, text, confirm=text),
+            ChoiceDialog(text, text, [Choice("a", text)]),
+        ):
+            await _open(app, pilot, dialog)  # type: ignore[arg-type]
+            shown = "".join(strip.text for strip in app.screen._compositor.render_strips())
+            assert not any(ord(char) < 0x20 or 0x7F <= ord(char) <= 0x9F for char in shown)
+            assert "\u202e" not in shown
+            await pilot.press("escape")
+            await pilot.pause()

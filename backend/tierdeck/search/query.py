@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from tierdeck.model import NodeFilter
-from tierdeck.search.typed_filter import UnreadableValueError, narrow
+from tierdeck.search.typed_filter import KEYS, UnreadableValueError, narrow
 from tierdeck.search.words import clean, distinct, split_words
 from tierdeck.times import now_ms as clock_ms
 
@@ -22,7 +22,7 @@ MAX_PHRASE_WORDS = 64
 MAX_NOTES = 6
 
 _PIECE = re.compile(
-    r"""(?P<key>tier|type|conf|confidence|session|project|tag|since|until|is|meta(?:\.[^\s:=<>"]+)?)
+    rf"""(?P<key>{"|".join(KEYS)}|confidence|meta\.[^\s:=<>"]+)
         (?P<operator>>=|<=|[:=<>])
         (?P<value>"[^"]*"(?!\S)|(?:[^\s"]+="[^"]*")(?!\S)|[^\s"]\S*)
       | (?P<minus>-?)"(?P<phrase>[^"]*)"(?!\S)

@@ -3,7 +3,7 @@
 -- rowid that VACUUM keeps, so that a memory's full-text row can share it and a text update is one look-up.
 CREATE TABLE nodes (
     pk INTEGER PRIMARY KEY,
-    id TEXT NOT NULL UNIQUE,
+    id TEXT NOT NULL UNIQUE CHECK (typeof(id) = 'text'),
     type TEXT NOT NULL CHECK (type IN ('entity', 'fact', 'experience', 'decision', 'snippet')),
     subtype TEXT,
     content TEXT NOT NULL,

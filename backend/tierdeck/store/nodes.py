@@ -101,7 +101,8 @@ def add_nodes(store: Store, drafts: Iterable[NodeDraft]) -> list[str]:
             silent.append((values[0],))
     with store.writing() as conn:
         try:
-            conn.executemany(_INSERT, rows)
+            with conn:  # taken back before it is asked which id was there
+                conn.executemany(_INSERT, rows)
         except apsw.ConstraintError as e:
             raise _taken_id(conn, rows, e) from e
         if silent:

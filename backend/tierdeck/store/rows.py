@@ -162,7 +162,7 @@ def _metadata(value: SQLValue, problems: list[str]) -> dict[str, object]:
     if value is None:
         return {}
     try:
-        found: object = json.loads(text_of(value), parse_float=_finite, parse_constant=_finite)
+        found: object = json.loads(_text(value, "metadata", problems), parse_float=_finite, parse_constant=_finite)
     except (ValueError, RecursionError) as e:
         problems.append(f"metadata: it is not JSON ({e})")
         return {}

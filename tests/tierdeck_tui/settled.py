@@ -15,7 +15,7 @@ async def settled(pilot: Pilot[None], *, pause_s: float = 0.0) -> None:
     Args:
         pause_s: how long a debounce or a rest of the cursor takes before a worker begins.
     """
-    for _ in range(3):  # an answer may begin the next reading: a hit its detail, a jump its page
+    for _ in range(2):  # an answer may begin the next reading: a hit its detail, a jump its page
         await pilot.pause(pause_s or None)
         while any(worker.group in READING and not worker.is_finished for worker in pilot.app.workers):
             await asyncio.sleep(0.005)

@@ -174,6 +174,16 @@ async def test_what_was_sent_once_may_move_with_the_balance_but_other_words_wait
     assert "Enter sends" in remote.status
 
 
+async def test_the_same_query_again_costs_nothing(remote: Seen, server: EmbedServer) -> None:
+    await remote.ask("refund")
+    remote.screen.store_changed()
+    await remote.settle()
+    await remote.ask("refund tier:task")
+    await remote.press("r")
+    assert server.inputs == ["refund"]
+    assert "words only" not in remote.status
+
+
 @pytest.mark.case("U08", "U04")
 async def test_a_provider_that_fails_leaves_the_words_and_its_own_words_are_shown_as_they_stand(
     remote: Seen, server: EmbedServer

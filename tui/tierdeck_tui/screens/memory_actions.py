@@ -51,6 +51,10 @@ class MemoryActionsScreen(FrameScreen):
         """The command line that searches the same; None while nothing is searched."""
         return None
 
+    def command(self, *words: str) -> str:
+        """A command line for this store, quoted for the shell."""
+        return shlex.join(["tierdeck", "--db", str(self.deck.store.path), *words])
+
     def changed(self) -> None:
         """Read again what a change may have moved."""
         raise NotImplementedError
@@ -111,7 +115,7 @@ class MemoryActionsScreen(FrameScreen):
             if chosen == "id":
                 self._shell.copy_out("\n".join(ids), "the id" if len(ids) == 1 else "the ids")
             elif chosen == "show":
-                self._shell.copy_out(self._command("show", *ids), "the command")
+                self._shell.copy_out(self.command("show", *ids), "the command")
             elif chosen == "search" and search:
                 self._shell.copy_out(search, "the command")
             elif chosen in ("text", "json"):
@@ -203,6 +207,3 @@ class MemoryActionsScreen(FrameScreen):
     def _done(self, message: str) -> None:
         self.notify(message)
         self.changed()
-
-    def _command(self, *words: str) -> str:
-        return shlex.join(["tierdeck", "--db", str(self.deck.store.path), *words])

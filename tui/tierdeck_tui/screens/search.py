@@ -23,7 +23,8 @@ from tierdeck_tui.memory_pages import MemoryPages
 from tierdeck_tui.query_text import without_chip, without_filters, without_hiding
 from tierdeck_tui.screens.filter_form import FilterForm
 from tierdeck_tui.screens.memory_actions import MemoryActionsScreen
-from tierdeck_tui.search_run import SearchRequest, run_search
+from tierdeck_tui.search_run import SearchRequest, SearchRunner
+from tierdeck_tui.view.format import short_number
 from tierdeck_tui.view.line import Line, line
 from tierdeck_tui.view.memory_row import memory_of
 from tierdeck_tui.view.search_status import (
@@ -72,6 +73,7 @@ class SearchScreen(MemoryActionsScreen):
 
     def __init__(self, console: Console) -> None:
         super().__init__(console)
+        self._runner = SearchRunner(console)
         self._query = parse_query("")
         self._number = 0
         self._is_typing = False
@@ -171,7 +173,7 @@ class SearchScreen(MemoryActionsScreen):
     def _run(self, request: SearchRequest, keep_cursor: bool) -> None:
         worker = get_current_worker()
         try:
-            answer = run_search(self.deck, request, lambda: worker.is_cancelled)
+            answer = self._runner.run(request, lambda: worker.is_cancelled)
             message: Message = self.Answered(request, answer, keep_cursor)
         except SearchStoppedError:
             return
@@ -360,6 +362,13 @@ class SearchScreen(MemoryActionsScreen):
             return self._detail.subject_id
         row = self._results.cursor_row
         return memory_of(row).id if row is not None else None
+
+    def search_command(self) -> str | None:
+        """The command line that searches the same; None while nothing is searched."""
+        if self._answer is None:
+            return None
+        alpha = short_number(self._alpha_bar.alpha)
+        return self.command("search", "--alpha", alpha, "--", self._query.text)
 
     def changed(self) -> None:
         """Read again what a change may have moved."""

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from tierdeck.embed.embedder import Embedder
 from tierdeck.embed.stoppable import run_stoppable, wait_stoppable
-from tierdeck.embed.unit_vectors import unit_vector
+from tierdeck.embed.unit_vectors import unit_rows, unit_vector
 from tierdeck.errors import ProviderError, VectorRefusedError
 
 MAX_WAIT_S = 120.0
@@ -145,10 +145,18 @@ class BatchSender:
                 is_retryable=False,
                 stops_run=True,
             )
-        checked: list[Outcome] = []
-        for vector in vectors:
-            try:
-                checked.append(unit_vector(vector, self._embedder.dimensions))
-            except VectorRefusedError as e:
-                checked.append(Refusal(e.message, is_permanent=True))
-        return checked
+        if vectors.shape[1:] != (self._embedder.dimensions,):
+            return [_refused(vector, self._embedder.dimensions) for vector in vectors]
+        units, is_fit = unit_rows(vectors)
+        return [
+            unit if fit else _refused(vector, self._embedder.dimensions)
+            for vector, unit, fit in zip(vectors, units, is_fit, strict=True)
+        ]
+
+
+def _refused(vector: NDArray[np.float32], dimensions: int) -> Refusal:
+    try:
+        unit_vector(vector, dimensions)
+    except VectorRefusedError as e:
+        return Refusal(e.message, is_permanent=True)
+    raise AssertionError("unreachable: `unit_rows` found it unfit")

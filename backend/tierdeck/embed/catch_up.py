@@ -8,7 +8,7 @@ was seen (a restored backup) means that everything is compared.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 
 import apsw
 
@@ -28,8 +28,20 @@ from tierdeck.embed.store_texts import (
 from tierdeck.embed.work_queue import NO_TEXT, OFF
 from tierdeck.store import Store
 
-_STATE = (
-    "SELECT content_hash, status, error FROM embedding_state WHERE model = ? AND dimensions = ? AND node_id = ?"
+StateValues = tuple[str, str, bool, str | None, str, int, str]
+# Ids and hashes are random, so that a transaction touches most pages of their indexes: few of them, not too long.
+_TRANSACTION_ROWS = 4_096
+_STATES = (
+    "SELECT node_id, content_hash, status, error FROM embedding_state"
+    " WHERE node_id IN (SELECT value FROM json_each(?)) AND model = ? AND dimensions = ?"
+)
+_INSERT = (
+    "INSERT INTO embedding_state (content_hash, status, is_late, error, model, dimensions, node_id)"
+    " VALUES (?, ?, ?, ?, ?, ?, ?)"
+)
+_UPDATE = (
+    "UPDATE embedding_state SET content_hash = ?, status = ?, is_late = ?, error = ?, attempts = 0,"
+    " claimed_by = NULL, claimed_until = NULL WHERE model = ? AND dimensions = ? AND node_id = ?"
 )
 
 
@@ -44,13 +56,14 @@ def catch_up(conn: apsw.Connection, store: Store, model: Model, should_stop: Cal
             pages = changed_texts(store, seen_seq)
         else:
             newest = last_change(store)  # before the look: what changes during it is looked at again
-    for page in pages:
+    for group in _groups(pages):
         if should_stop():
             return False
         with conn:
-            _apply(conn, model, page)
-            if page.id_range is None:
-                _set_seen(conn, model, page.seen_seq, page.seen_node)
+            for page in group:
+                _apply(conn, model, page)
+            if group[-1].id_range is None:
+                _set_seen(conn, model, group[-1].seen_seq, group[-1].seen_node)
     with conn:
         if newest is not None:
             _set_seen(conn, model, *newest)
@@ -74,13 +87,49 @@ def next_seq(conn: apsw.Connection) -> int:
     return seq
 
 
+def _groups(pages: Iterable[TextPage]) -> Iterator[list[TextPage]]:
+    """Pages for one transaction each."""
+    group: list[TextPage] = []
+    rows = 0
+    for page in pages:
+        group.append(page)
+        rows += len(page.texts)
+        if rows >= _TRANSACTION_ROWS:
+            yield group
+            group, rows = [], 0
+    if group:
+        yield group
+
+
 def _apply(conn: apsw.Connection, model: Model, page: TextPage) -> None:
+    """Put a page's memories into the queue, unless the index knows these texts of them already."""
     remove_nodes(conn, page.gone_ids)
     if page.id_range is not None:
         remove_nodes(conn, _vanished(conn, page))
+    key = (model.name, model.dimensions)
+    ids = json.dumps([text.node_id for text in page.texts])
+    known = {str(row[0]): row[1:] for row in conn.execute(_STATES, (ids, *key))}
+    new: list[StateValues] = []
+    changed: list[StateValues] = []
     for text in page.texts:
-        _note(conn, model, text)
+        reason = OFF if text.is_off else NO_TEXT if text.is_blank else None
+        status = "skipped" if reason else "pending"
+        values = (text.content_hash, status, text.is_archived, reason, *key, text.node_id)
+        if text.node_id not in known:
+            new.append(values)
+        elif _is_other(known[text.node_id], text, reason):
+            changed.append(values)
+    conn.executemany("INSERT OR IGNORE INTO node_key (id) VALUES (?)", [(values[-1],) for values in new])
+    conn.executemany(_INSERT, new)
+    conn.executemany(_UPDATE, changed)
     remove_vectors(conn, [text.node_id for text in page.texts if text.is_off])
+
+
+def _is_other(state: tuple[object, ...], text: TextState, reason: str | None) -> bool:
+    """Whether what the index knows of a memory is of another text, or it is held back no longer, or from now on."""
+    text_hash, status, error = state
+    was_held_back = status == "skipped" and error in (OFF, NO_TEXT)
+    return text_hash != text.content_hash or was_held_back != (reason is not None)
 
 
 def _vanished(conn: apsw.Connection, page: TextPage) -> set[str]:
@@ -89,34 +138,6 @@ def _vanished(conn: apsw.Connection, page: TextPage) -> set[str]:
         "SELECT id FROM node_key WHERE (?1 IS NULL OR id > ?1) AND (?2 IS NULL OR id <= ?2)", (first, last)
     )
     return {str(row[0]) for row in known} - {text.node_id for text in page.texts}
-
-
-def _note(conn: apsw.Connection, model: Model, text: TextState) -> None:
-    """Put one memory into the queue, unless the index knows this text of it already."""
-    reason = OFF if text.is_off else NO_TEXT if text.is_blank else None
-    row = conn.execute(_STATE, (model.name, model.dimensions, text.node_id)).fetchone()
-    if row is not None and row[0] == text.content_hash:
-        was_held_back = row[1] == "skipped" and row[2] in (OFF, NO_TEXT)
-        if was_held_back == (reason is not None):
-            return
-    if row is None:
-        conn.execute("INSERT OR IGNORE INTO node_key (id) VALUES (?)", (text.node_id,))
-    conn.execute(
-        "INSERT INTO embedding_state (model, dimensions, node_id, content_hash, status, is_late, error)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?)"
-        " ON CONFLICT (model, dimensions, node_id) DO UPDATE SET content_hash = excluded.content_hash,"
-        " status = excluded.status, is_late = excluded.is_late, error = excluded.error, attempts = 0,"
-        " claimed_by = NULL, claimed_until = NULL",
-        (
-            model.name,
-            model.dimensions,
-            text.node_id,
-            text.content_hash,
-            "skipped" if reason else "pending",
-            text.is_archived,
-            reason,
-        ),
-    )
 
 
 def remove_vectors(conn: apsw.Connection, ids: Iterable[str]) -> None:

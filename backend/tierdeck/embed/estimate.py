@@ -10,9 +10,11 @@ from tierdeck.config import EmbeddingSettings
 from tierdeck.embed.index_file import index_errors, open_for_reading
 from tierdeck.embed.index_path import index_path
 from tierdeck.embed.make import ModelChoice, base_url, chosen_model
-from tierdeck.embed.model_record import Model
+from tierdeck.embed.model_record import Model, has_probe
 from tierdeck.embed.pending_texts import LookedThrough, look_through
-from tierdeck.embed.text_fit import MAX_TEXT_TOKENS
+from tierdeck.embed.probe_sentences import PROBE_SENTENCES
+from tierdeck.embed.text_fit import MAX_TEXT_TOKENS, token_bound
+from tierdeck.errors import ModelUnavailableError
 from tierdeck.store import Store
 
 
@@ -20,8 +22,8 @@ from tierdeck.store import Store
 class EmbedEstimate:
     """`texts` different texts of at most `tokens_upper` tokens would go to `where`.
 
-    `usd` is the most it costs; None when the model's price is not among the settings. `where` is the server's host,
-    or "this machine".
+    The tokens include the 64 fixed sentences that a model's first run embeds too. `usd` is the most it costs; None
+    when the model's price is not among the settings. `where` is the server's host, or "this machine".
     """
 
     texts: int
@@ -37,12 +39,19 @@ def estimate(store: Store, settings: EmbeddingSettings) -> EmbedEstimate:
     Bytes stand for tokens: no text has more tokens than bytes, so the price is an upper bound.
 
     Raises:
+        ModelUnavailableError: no model is in force.
         IndexFileError: the index file can't be used.
     """
     choice = chosen_model(settings, store)
-    seen = _seen(store, choice)
+    if choice.provider == "off":
+        raise ModelUnavailableError(
+            f"estimate: {choice.reason}", hint="search by word works; see `tierdeck config`"
+        )
+    seen, is_begun = _seen(store, choice)
     to_do = [*seen.to_do.values(), *(seen.secret.values() if settings.send_secrets else ())]
     tokens = sum(min(size, MAX_TEXT_TOKENS) for size in to_do)
+    if to_do and not is_begun:
+        tokens += sum(map(token_bound, PROBE_SENTENCES))
     if not choice.is_remote:
         return EmbedEstimate(len(to_do), tokens, 0.0, "this machine", choice.name)
     price = settings.prices_usd.get(choice.name)
@@ -55,10 +64,11 @@ def server_of(url: str) -> str:
     return urlsplit(url).netloc.rpartition("@")[2]
 
 
-def _seen(store: Store, choice: ModelChoice) -> LookedThrough:
+def _seen(store: Store, choice: ModelChoice) -> tuple[LookedThrough, bool]:
+    """The store held against the index, and whether the model's probe sentences are embedded already."""
     model = Model(choice.name, choice.dimensions)
     conn = open_for_reading(store)
     if conn is None:
-        return look_through(None, store, model)
+        return look_through(None, store, model), False
     with closing(conn), index_errors(index_path(store)):
-        return look_through(conn, store, model)
+        return look_through(conn, store, model), has_probe(conn, model)

@@ -16,9 +16,9 @@ from pathlib import Path
 import apsw
 
 from tierdeck import db
-from tierdeck.embed.index_path import index_path
+from tierdeck.embed.index_path import beside_index_path, index_path
 from tierdeck.errors import IndexFileError, NotAStoreError, StoreBusyError, StoreError
-from tierdeck.store import Store
+from tierdeck.store import Store, StoreKind
 
 INDEX_VERSION = 1
 VECTORS = "node_embeddings"
@@ -30,9 +30,11 @@ _SCHEMA = """
 CREATE TABLE IF NOT EXISTS index_setting (key TEXT PRIMARY KEY, value) WITHOUT ROWID;
 -- A number of our own for each memory: the rowids of another program's `nodes` are not stable.
 CREATE TABLE IF NOT EXISTS node_key (n INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE);
--- How far each memory is with each model. A row that is `done` says which text its vector was made from; `seq`
--- grows with every vector written, so that what is held in memory can follow.
+-- How far each memory is with each model. A row that is `done` says which text its vector was made from; `seq` is
+-- set where there is a vector, and grows with every one written, so that what is held in memory can follow. Worked
+-- through in the order of `id`: by the memories' own ids, which are random, each batch would touch every page.
 CREATE TABLE IF NOT EXISTS embedding_state (
+    id INTEGER PRIMARY KEY,
     model TEXT NOT NULL,
     dimensions INTEGER NOT NULL,
     node_id TEXT NOT NULL,
@@ -44,10 +46,11 @@ CREATE TABLE IF NOT EXISTS embedding_state (
     embedded_at INTEGER,
     seq INTEGER,
     claimed_by TEXT,
-    claimed_until INTEGER,
-    PRIMARY KEY (model, dimensions, node_id)
-) WITHOUT ROWID;
-CREATE INDEX IF NOT EXISTS embedding_state_work ON embedding_state (model, dimensions, status, is_late, attempts);
+    claimed_until INTEGER
+);
+CREATE UNIQUE INDEX IF NOT EXISTS embedding_state_node ON embedding_state (node_id, model, dimensions);
+CREATE INDEX IF NOT EXISTS embedding_state_open ON embedding_state (model, dimensions, status, is_late, attempts)
+    WHERE status <> 'done';
 CREATE INDEX IF NOT EXISTS embedding_state_text ON embedding_state (content_hash);
 -- One row a model: how far the store was looked through, and what the mean vector is made of.
 CREATE TABLE IF NOT EXISTS index_model (
@@ -68,13 +71,17 @@ CREATE TABLE IF NOT EXISTS index_model (
 def open_for_writing(store: Store) -> apsw.Connection:
     """The store's index file, open for writing; made when it is not there (0600, its folder 0700).
 
+    A store of ours that is only read begins with a copy of the index beside it, whose vectors may have cost money.
+
     Raises:
         IndexFileError: a file is there that is no index of ours, is damaged, or is of another version.
         StoreBusyError: another program holds the index file.
         ModelUnavailableError: sqlite-vec can't be loaded.
     """
     path = index_path(store)
-    _make_file(path, store)
+    if not path.exists():
+        _make_file(path, store)
+        _copy_beside(path, store)
     conn = _open(path, is_writing=True)
     try:
         with index_errors(path):
@@ -223,8 +230,6 @@ def _free_name(path: Path) -> Path:
 
 
 def _make_file(path: Path, store: Store) -> None:
-    if path.exists():
-        return
     try:
         if path.parent != store.path.parent:
             path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -232,3 +237,17 @@ def _make_file(path: Path, store: Store) -> None:
             os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_NOFOLLOW, 0o600))
     except OSError as e:
         raise IndexFileError(f"make index {path}: {e.strerror}", hint="search by word works without it") from e
+
+
+def _copy_beside(path: Path, store: Store) -> None:
+    beside = beside_index_path(store.path)
+    if path == beside or store.kind is StoreKind.FOREIGN or not beside.exists():
+        return
+    part = path.with_name(f"{path.name}.part-{os.getpid()}")
+    part.unlink(missing_ok=True)
+    try:
+        with closing(db.open_untouched(beside)) as source:
+            db.copy_database(source, part)
+        part.replace(path)
+    except StoreError:  # what can't be copied is made anew, as everything in an index can be
+        part.unlink(missing_ok=True)

@@ -34,6 +34,7 @@ class IndexWriter:
         self._store = store
         self._model = model
         self._queue = queue
+        self._seen_version = -1
 
     def commit(self, made: Sequence[Made]) -> int:
         """Write vectors whose memories still hold the text they were made from; the others wait for their new one.
@@ -43,20 +44,15 @@ class IndexWriter:
         """
         if not made:
             return 0
-        now = self._hashes(made)
-        embedded = 0
+        moved = self._moved([one.work for one in made]) if self._may_have_changed() else {}
         with self._conn:
             table = load_table(self._conn, self._model)
-            seq = next_seq(self._conn)
-            for one in made:
-                for node_id in one.work.node_ids:
-                    if now.get(node_id) != one.work.content_hash:
-                        self._put_back(node_id, now.get(node_id))
-                    elif self._queue.finish(node_id, one.work.content_hash, one.note, seq):
-                        table.put(node_id, one.vector)
-                        embedded += 1
+            for node_id, text_hash in moved.items():
+                self._put_back(node_id, text_hash)
+            done = self._queue.finish([(one.work, one.note) for one in made], next_seq(self._conn))
+            table.put([(key, one.vector) for one in made for key in one.work.node_ids if key in done])
             save_table(self._conn, self._model, table)
-        return embedded
+        return len(done)
 
     def refuse(self, works: Sequence[Work], status: str, error: str) -> None:
         """Say of texts why they have no vector."""
@@ -67,21 +63,21 @@ class IndexWriter:
 
     def texts_of(self, works: Sequence[Work]) -> dict[str, str]:
         """The text of each hash, read from the store now; memories that hold another text by now are put back."""
+        self._seen_version = self._store.data_version()
         found = read_texts(self._store, [node_id for work in works for node_id in work.node_ids])
+        hashes = {node_id: content_hash(text) for node_id, text in found.items()}
         texts: dict[str, str] = {}
-        moved: list[tuple[str, str | None]] = []
+        moved: list[str] = []
         for work in works:
             for node_id in work.node_ids:
-                text = found.get(node_id)
-                text_hash = None if text is None else content_hash(text)
-                if text is not None and text_hash == work.content_hash:
-                    texts[work.content_hash] = text
+                if hashes.get(node_id) == work.content_hash:
+                    texts[work.content_hash] = found[node_id]
                 else:
-                    moved.append((node_id, text_hash))
+                    moved.append(node_id)
         if moved:
             with self._conn:
-                for node_id, text_hash in moved:
-                    self._put_back(node_id, text_hash)
+                for node_id in moved:
+                    self._put_back(node_id, hashes.get(node_id))
         return texts
 
     def twin_vector(self, work: Work) -> NDArray[np.float32] | None:
@@ -94,9 +90,15 @@ class IndexWriter:
                 self._queue.put_back(work.twin_id, work.content_hash)
         return vector
 
-    def _hashes(self, made: Sequence[Made]) -> dict[str, str]:
-        ids = [node_id for one in made for node_id in one.work.node_ids]
-        return {node_id: content_hash(text) for node_id, text in read_texts(self._store, ids).items()}
+    def _may_have_changed(self) -> bool:
+        """Whether a text may be another than when it was read; a file that is not ours can't tell for sure."""
+        return self._store.read_only or self._store.data_version() != self._seen_version
+
+    def _moved(self, works: Sequence[Work]) -> dict[str, str | None]:
+        """The memories that hold another text by now, with its hash; None for one that is gone."""
+        ids = [node_id for work in works for node_id in work.node_ids]
+        now = {node_id: content_hash(text) for node_id, text in read_texts(self._store, ids).items()}
+        return {key: now.get(key) for work in works for key in work.node_ids if now.get(key) != work.content_hash}
 
     def _put_back(self, node_id: str, text_hash: str | None) -> None:
         if text_hash is None:

@@ -19,7 +19,7 @@ from tierdeck.embed.embedder import Embedder
 from tierdeck.embed.index_file import index_errors, open_for_writing
 from tierdeck.embed.index_path import index_path
 from tierdeck.embed.index_writer import IndexWriter, Made
-from tierdeck.embed.model_record import Model, has_probe, prepare_tables, save_probe, swap_in
+from tierdeck.embed.model_record import Model, has_probe, has_vectors, prepare_tables, save_probe, swap_in
 from tierdeck.embed.probe_sentences import PROBE_SENTENCES
 from tierdeck.embed.stoppable import StoppedError
 from tierdeck.embed.text_fit import MAX_REQUEST_TEXTS, MAX_REQUEST_TOKENS, first_fitting, fit_text, token_bound
@@ -115,7 +115,7 @@ class _Run:
         stopped: str | None = _STOPPED
         try:
             if catch_up(self._conn, self._store, self._model, self._should_stop):
-                self._asked = self._queue.count("pending")
+                self._asked = self._queue.count_pending()
                 if self._asked and not has_probe(self._conn, self._model):
                     self._embed_probes(batch_rows)
                 stopped = self._sender.last_error if self._sender.is_down else self._work_off(batch_rows)
@@ -123,7 +123,7 @@ class _Run:
             stopped = _STOPPED
         finally:
             self._queue.release()
-        if stopped is None and not self._queue.has_untried() and self._queue.count("done"):
+        if stopped is None and not self._queue.has_untried() and has_vectors(self._conn, self._model):
             swap_in(self._conn, self._model)
         return self._report(stopped)
 
@@ -210,7 +210,7 @@ class _Run:
         return EmbedReport(
             asked=self._asked,
             embedded=self._embedded,
-            pending=self._queue.count("pending"),
+            pending=self._queue.count_pending(),
             failed=self._failed,
             skipped=self._skipped,
             errors=tuple(self._errors[:_MAX_ERRORS]),

@@ -125,6 +125,14 @@ def save_table(conn: apsw.Connection, model: Model, table: VectorTable) -> None:
         )
 
 
+def has_vectors(conn: apsw.Connection, model: Model) -> bool:
+    """Whether at least one vector of the model is kept."""
+    row = conn.execute(
+        "SELECT vectors > 0 FROM index_model WHERE model = ? AND dimensions = ?", (model.name, model.dimensions)
+    ).fetchone()
+    return bool(row and row[0])
+
+
 def has_probe(conn: apsw.Connection, model: Model) -> bool:
     """Whether the probe sentences were embedded with the model."""
     row = conn.execute(

@@ -12,6 +12,24 @@ from numpy.typing import NDArray
 from tierdeck.errors import VectorRefusedError
 
 
+def unit_rows(vectors: NDArray[np.floating]) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
+    """Many vectors at length 1, and which of them are fit for it; `unit_vector` says what is wrong with the others.
+
+    Args:
+        vectors: one a row.
+
+    Returns:
+        The vectors, float32, of the same shape; and for each row whether it is finite and not all zeros. The row of
+        an unfit one means nothing.
+    """
+    wide = vectors.astype(np.float64)
+    largest = np.abs(wide).max(axis=1, initial=0.0)
+    is_fit = np.isfinite(largest) & (largest > 0.0)
+    wide /= np.where(is_fit, largest, 1.0)[:, None]
+    lengths = np.sqrt(np.einsum("ij,ij->i", wide, wide))
+    return (wide / np.where(is_fit, lengths, 1.0)[:, None]).astype(np.float32), is_fit
+
+
 def unit_vector(vector: NDArray[np.floating], dimensions: int, *, of: str = "text") -> NDArray[np.float32]:
     """The vector at length 1, float32.
 

@@ -15,24 +15,37 @@ OFF = "embedding is off for this memory"
 NO_TEXT = "no text to embed"
 SECRET = "it looks like it holds a secret, and secrets are not sent"  # noqa: S105 - a reason, not a secret
 
-_PENDING = (
-    "SELECT node_id, content_hash, claimed_by, claimed_until FROM embedding_state"
-    " WHERE model = ? AND dimensions = ? AND status = 'pending' ORDER BY is_late, attempts, node_id"
-)
+# `status <> 'done'` is said beside every other status: the index of what is open can be used only then.
+_OPEN = "FROM embedding_state WHERE model = ? AND dimensions = ? AND status = ? AND status <> 'done'"
+_PENDING = f"SELECT content_hash, claimed_by, claimed_until {_OPEN} ORDER BY is_late, attempts, id"
 # `+` keeps SQLite from taking the wider index: there are few rows of one text.
-_SAME_TEXT = (
-    "SELECT node_id, status, claimed_by, claimed_until FROM embedding_state"
-    " WHERE content_hash = ? AND +model = ? AND +dimensions = ? AND status IN ('pending', 'done')"
+_SAME_TEXTS = (
+    "SELECT content_hash, id, node_id, status, claimed_by, claimed_until FROM embedding_state"
+    " WHERE content_hash IN (SELECT value FROM json_each(?)) AND +model = ? AND +dimensions = ?"
+    " AND +status IN ('pending', 'done')"
 )
 _ROW = "WHERE model = ? AND dimensions = ? AND node_id = ?"
+# A claim that is still this run's says that the text is still the one that was claimed: whoever notices another
+# text takes the claim away.
+_FINISH = (
+    "UPDATE embedding_state SET status = 'done', error = NULL, embedded_at = ?, seq = ?, claimed_by = NULL,"
+    " claimed_until = NULL WHERE id IN (SELECT value FROM json_each(?)) AND status = 'pending' AND claimed_by = ?"
+)
+_FINISHED = "SELECT node_id FROM embedding_state WHERE id IN (SELECT value FROM json_each(?)) AND seq = ?"
+_CLAIM = "UPDATE embedding_state SET claimed_by = ?, claimed_until = ? WHERE id = ? AND status = 'pending'"
+_RELEASE = "UPDATE embedding_state SET claimed_by = NULL, claimed_until = NULL WHERE id = ? AND claimed_by = ?"
 
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """One text and every memory that holds it. `twin_id` is a memory whose vector is already of this text."""
+    """One text and every memory that holds it. `twin_id` is a memory whose vector is already of this text.
+
+    `state_ids` are the rows of `embedding_state`, in the order of `node_ids`.
+    """
 
     content_hash: str
     node_ids: tuple[str, ...]
+    state_ids: tuple[int, ...]
     twin_id: str | None = None
 
 
@@ -57,17 +70,14 @@ class WorkQueue:
         """
         with self._conn:
             now = self._clock_ms()
-            found: dict[str, Work] = {}
-            for _, text_hash, by, until in self._conn.execute(_PENDING, self._key):
-                if text_hash in found or text_hash in given_up or self._is_others(by, until, now):
-                    continue
-                work = self._work(text_hash, now)
-                if work is not None:
-                    found[text_hash] = work
-                if len(found) >= limit_texts:
-                    break
-            self._mark(found.values(), now)
-        return list(found.values())
+            skipped = set(given_up)
+            while hashes := self._next_hashes(limit_texts, skipped, now):
+                works = self._works(hashes, now)
+                if works:
+                    self._mark(works, now)
+                    return works
+                skipped.update(hashes)  # of each, another run holds a memory
+        return []
 
     def keep(self, works: Sequence[Work]) -> None:
         """Claim the same texts for longer when a third of the time is gone; called before each request."""
@@ -82,24 +92,31 @@ class WorkQueue:
             if works is None:
                 self._conn.execute(
                     "UPDATE embedding_state SET claimed_by = NULL, claimed_until = NULL"
-                    " WHERE model = ? AND dimensions = ? AND status = 'pending' AND claimed_by = ?",
+                    " WHERE model = ? AND dimensions = ? AND status = 'pending' AND status <> 'done'"
+                    " AND claimed_by = ?",
                     (*self._key, self._claimant),
                 )
                 return
-            for node_id in (i for work in works for i in work.node_ids):
-                self._conn.execute(
-                    f"UPDATE embedding_state SET claimed_by = NULL, claimed_until = NULL {_ROW} AND claimed_by = ?",
-                    (*self._key, node_id, self._claimant),
-                )
+            ids = [(state_id, self._claimant) for work in works for state_id in work.state_ids]
+            self._conn.executemany(_RELEASE, ids)
 
-    def finish(self, node_id: str, content_hash: str, note: str | None, seq: int) -> bool:
-        """Mark the memory done, inside the caller's transaction; False when its text is no longer wanted so."""
-        self._conn.execute(
-            "UPDATE embedding_state SET status = 'done', error = ?, embedded_at = ?, seq = ?, claimed_by = NULL,"
-            f" claimed_until = NULL {_ROW} AND status = 'pending' AND content_hash = ?",
-            (note, self._clock_ms(), seq, *self._key, node_id, content_hash),
-        )
-        return self._conn.changes() == 1
+    def finish(self, works: Sequence[tuple[Work, str | None]], seq: int) -> set[str]:
+        """Mark every memory of these texts done, inside the caller's transaction.
+
+        Args:
+            works: each with a note for the operator, or None.
+
+        Returns:
+            The ids that are done by it; of the others this run has lost the claim: their texts changed.
+        """
+        ids = json.dumps([state_id for work, _ in works for state_id in work.state_ids])
+        self._conn.execute(_FINISH, (self._clock_ms(), seq, ids, self._claimant))
+        done = {node_id for work, _ in works for node_id in work.node_ids}
+        if self._conn.changes() != len(done):
+            done = {str(row[0]) for row in self._conn.execute(_FINISHED, (ids, seq))}
+        notes = [(note, *self._key, key) for work, note in works if note for key in work.node_ids if key in done]
+        self._conn.executemany(f"UPDATE embedding_state SET error = ? {_ROW}", notes)
+        return done
 
     def put_back(self, node_id: str, content_hash: str) -> None:
         """The memory's text changed meanwhile: wait for its new one, inside the caller's transaction."""
@@ -119,52 +136,55 @@ class WorkQueue:
 
     def ask_again(self, status: str, reason: str | None = None) -> None:
         """Make refused memories pending: all of a status, or those with that reason."""
-        with self._conn:
-            self._conn.execute(
-                "UPDATE embedding_state SET status = 'pending', error = NULL, attempts = 0"
-                " WHERE model = ? AND dimensions = ? AND status = ? AND (? IS NULL OR error = ?)",
-                (*self._key, status, reason, reason),
-            )
+        where = f"{_OPEN} AND (? IS NULL OR error = ?)".removeprefix("FROM embedding_state")
+        params = (*self._key, status, reason, reason)
+        if self._conn.execute(f"SELECT 1 FROM embedding_state {where} LIMIT 1", params).fetchone():
+            with self._conn:
+                self._conn.execute(
+                    f"UPDATE embedding_state SET status = 'pending', error = NULL, attempts = 0 {where}", params
+                )
 
-    def count(self, status: str) -> int:
-        """How many memories have the status."""
-        return int(
-            self._conn.execute(
-                "SELECT count(*) FROM embedding_state WHERE model = ? AND dimensions = ? AND status = ?",
-                (*self._key, status),
-            ).get
-        )
+    def count_pending(self) -> int:
+        """How many memories wait."""
+        return int(self._conn.execute(f"SELECT count(*) {_OPEN}", (*self._key, "pending")).get)
 
     def has_untried(self) -> bool:
         """Whether a pending memory has not been tried at all."""
-        return (
-            self._conn.execute(
-                "SELECT 1 FROM embedding_state WHERE model = ? AND dimensions = ? AND status = 'pending'"
-                " AND attempts = 0 LIMIT 1",
-                self._key,
-            ).fetchone()
-            is not None
-        )
+        row = self._conn.execute(f"SELECT 1 {_OPEN} AND attempts = 0 LIMIT 1", (*self._key, "pending")).fetchone()
+        return row is not None
 
-    def _work(self, text_hash: str, now: int) -> Work | None:
-        ids, twin = [], None
-        for node_id, status, by, until in self._conn.execute(_SAME_TEXT, (text_hash, *self._key)).fetchall():
+    def _next_hashes(self, limit: int, skipped: Collection[str], now: int) -> list[str]:
+        """The next different texts that no other run has claimed."""
+        found: dict[str, None] = {}
+        for text_hash, by, until in self._conn.execute(_PENDING, (*self._key, "pending")):
+            if text_hash not in skipped and not self._is_others(by, until, now):
+                found[str(text_hash)] = None
+                if len(found) >= limit:
+                    break
+        return list(found)
+
+    def _works(self, hashes: Sequence[str], now: int) -> list[Work]:
+        """The texts with all memories that hold them, without those of which another run has one."""
+        holders: dict[str, list[tuple[int, str]]] = {text_hash: [] for text_hash in hashes}
+        twins: dict[str, str] = {}
+        rows = self._conn.execute(_SAME_TEXTS, (json.dumps(hashes), *self._key))
+        for text_hash, state_id, node_id, status, by, until in rows:
             if status == "done":
-                twin = str(node_id)
+                twins[str(text_hash)] = str(node_id)
             elif self._is_others(by, until, now):
-                return None
-            else:
-                ids.append(str(node_id))
-        return Work(text_hash, tuple(ids), twin)
+                holders.pop(str(text_hash), None)
+            elif text_hash in holders:
+                holders[str(text_hash)].append((int(str(state_id)), str(node_id)))
+        return [
+            Work(text_hash, tuple(key for _, key in found), tuple(row for row, _ in found), twins.get(text_hash))
+            for text_hash, found in holders.items()
+        ]
 
     def _is_others(self, by: object, until: object, now: int) -> bool:
         return by != self._claimant and is_claimed(by, until, now)
 
     def _mark(self, works: Collection[Work], now: int) -> None:
         self._claimed_at_ms = now
-        ids = json.dumps([node_id for work in works for node_id in work.node_ids])
-        self._conn.execute(
-            "UPDATE embedding_state SET claimed_by = ?, claimed_until = ? WHERE model = ? AND dimensions = ?"
-            " AND status = 'pending' AND node_id IN (SELECT value FROM json_each(?))",
-            (self._claimant, now + self._lease_ms, *self._key, ids),
-        )
+        until = now + self._lease_ms
+        rows = [(self._claimant, until, state_id) for work in works for state_id in work.state_ids]
+        self._conn.executemany(_CLAIM, rows)

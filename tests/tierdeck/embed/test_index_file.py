@@ -78,6 +78,39 @@ def test_a_store_that_is_only_read_has_its_index_in_the_cache_and_its_folder_sta
     assert folder_bytes(family_store_path.parent) == before
 
 
+def test_a_store_of_ours_that_is_only_read_begins_with_the_vectors_that_were_paid_for(
+    remote: Remote, fill: Fill
+) -> None:
+    ids = fill("a", "b")
+    remote.run()
+    path = remote.store.path
+    remote.store.close()
+    before = folder_bytes(path.parent)
+    with open_store(path, read_only=True) as reading:
+        remote.store = reading
+        remote.server.calls.clear()
+        assert remote.run().asked == 0
+        assert remote.server.calls == []
+        assert index_path(reading).parent == cache_folder()
+        index = open_vector_index(reading)
+        assert index is not None
+        with index:
+            assert set(index.vectors(ids)) == set(ids)
+    assert folder_bytes(path.parent) == before
+
+
+def test_an_index_beside_that_can_not_be_copied_is_made_anew_in_the_cache(remote: Remote, fill: Fill) -> None:
+    fill("a", "b")
+    remote.run()
+    path = remote.store.path
+    write_garbage(index_path(remote.store))
+    remote.store.close()
+    with open_store(path, read_only=True) as reading:
+        remote.store = reading
+        assert remote.run().embedded == 2
+        assert not list(cache_folder().glob("*.part-*"))
+
+
 def test_another_programs_edits_are_caught_up_by_comparing_texts(family_store_path: Path) -> None:
     with open_store(family_store_path) as store:
         first = run_indexer(store, make_embedder(LOCAL), LOCAL)

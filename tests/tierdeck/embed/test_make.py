@@ -12,6 +12,7 @@ from tierdeck.embed import chosen_model, make_embedder
 from tierdeck.embed.estimate import estimate
 from tierdeck.embed.indexer import run_indexer
 from tierdeck.embed.make import DIMENSIONS_KEY, MODEL_KEY, PROVIDER_KEY
+from tierdeck.embed.probe_sentences import PROBE_SENTENCES
 from tierdeck.errors import InvalidValueError, ModelUnavailableError
 from tierdeck.store import Store
 from tierdeck.store.settings import set_setting
@@ -159,8 +160,9 @@ def test_an_estimate_names_the_server_without_the_password_in_its_address(store:
     settings = EmbeddingSettings(provider="openai", base_url="https://user:s3cret99@embed.example.com:8443/v1")
     said = estimate(store, settings)
     assert said.where == "embed.example.com:8443"
-    assert (said.texts, said.tokens_upper, said.model) == (2, 7, "text-embedding-3-small")
-    assert said.usd == pytest.approx(7 * 0.02 / 1_000_000)
+    probes = sum(len(sentence) for sentence in PROBE_SENTENCES)
+    assert (said.texts, said.tokens_upper, said.model) == (2, 7 + probes, "text-embedding-3-small")
+    assert said.usd == pytest.approx((7 + probes) * 0.02 / 1_000_000)
 
 
 def test_an_estimate_of_a_model_without_a_price_has_none_and_the_local_one_costs_nothing(
@@ -175,11 +177,17 @@ def test_an_estimate_of_a_model_without_a_price_has_none_and_the_local_one_costs
 def test_an_estimate_counts_only_what_a_run_would_send(store: Store, fill: Fill) -> None:
     fill("abc", "x" * 20_000)
     settings = EmbeddingSettings(provider="local")
-    assert estimate(store, settings).tokens_upper == 3 + 8_192
+    probes = sum(len(sentence) for sentence in PROBE_SENTENCES)
+    assert estimate(store, settings).tokens_upper == 3 + 8_192 + probes
     run_indexer(store, make_embedder(settings), settings)
-    assert estimate(store, settings).texts == 0
+    assert (estimate(store, settings).texts, estimate(store, settings).tokens_upper) == (0, 0)
     fill("late", "abc")
-    assert estimate(store, settings).texts == 1
+    assert (estimate(store, settings).texts, estimate(store, settings).tokens_upper) == (1, 4)
+
+
+def test_without_a_model_there_is_nothing_to_estimate(store: Store) -> None:
+    with pytest.raises(ModelUnavailableError, match="turned off"):
+        estimate(store, EmbeddingSettings(provider="off"))
 
 
 @pytest.mark.case("X01")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Literal
 
 from textual import on, work
 from textual.containers import Horizontal
@@ -16,7 +15,6 @@ from textual.worker import get_current_worker
 
 from tierdeck.errors import SearchStoppedError, TierdeckError
 from tierdeck.search import SearchAnswer, parse_query, rerank
-from tierdeck.search.hit import Hit
 from tierdeck_tui.actions import Scope
 from tierdeck_tui.console import Console
 from tierdeck_tui.memory_pages import MemoryPages
@@ -26,7 +24,6 @@ from tierdeck_tui.screens.memory_actions import MemoryActionsScreen
 from tierdeck_tui.search_run import SearchRequest, SearchRunner
 from tierdeck_tui.view.format import short_number
 from tierdeck_tui.view.line import Line, line
-from tierdeck_tui.view.memory_row import memory_of
 from tierdeck_tui.view.search_status import (
     answer_status,
     browse_status,
@@ -37,15 +34,12 @@ from tierdeck_tui.view.search_status import (
     nothing_to_browse,
 )
 from tierdeck_tui.widgets.alpha_bar import AlphaBar
-from tierdeck_tui.widgets.detail import Detail, Subject
 from tierdeck_tui.widgets.line_bar import LineBar
 from tierdeck_tui.widgets.memory_list import MemoryList
 from tierdeck_tui.widgets.query_box import QueryBox
-from tierdeck_tui.widgets.text_view import TextView
+from tierdeck_tui.widgets.result_panes import ResultPanes
 
 TWO_PANES_CELLS = 100
-
-Pane = Literal["list", "detail"]
 
 
 class SearchScreen(MemoryActionsScreen):
@@ -80,7 +74,6 @@ class SearchScreen(MemoryActionsScreen):
         self._sent_words = ""
         self._answer: SearchAnswer | None = None
         self._is_oldest_first = False
-        self._zoomed: Pane | None = None
         self._status: Line = ()
         self._pause: Timer | None = None
         self._opening_text = ""
@@ -94,9 +87,7 @@ class SearchScreen(MemoryActionsScreen):
             yield AlphaBar(id="alpha")
             yield LineBar(id="chips")
         yield LineBar(id="status")
-        with Horizontal(id="panes"):
-            yield MemoryList(id="results")
-            yield Detail(self.deck.store, id="detail")
+        yield ResultPanes(self.deck.store, id="panes")
 
     def on_mount(self) -> None:
         """Begin with the newest memories."""
@@ -111,7 +102,7 @@ class SearchScreen(MemoryActionsScreen):
         if not self.is_mounted:
             self._opening_text = query_text
             return
-        self._zoom(None)
+        self._panes.zoom(None)
         self._set_text(query_text)
         self._results.focus()
 
@@ -119,7 +110,7 @@ class SearchScreen(MemoryActionsScreen):
         """Read everything shown again; the cursor stays on its memory."""
         if self.is_mounted:
             self._ask(keep_cursor=True)
-            self._detail.reload()
+            self._panes.detail.reload()
 
     def meaning_changed(self) -> None:
         """Search again what had to do without meaning."""
@@ -157,7 +148,7 @@ class SearchScreen(MemoryActionsScreen):
         self._query = query = parse_query(self._box.value)
         self.query_one("#chips", LineBar).show(chips_line(query.chips))
         if query.is_empty:
-            self._answer = None
+            self._answer = self._panes.answer = None
             self._alpha_bar.is_meaning_off = False
             self._results.show_empty(nothing_to_browse(query.chips))
             pages = MemoryPages(self.deck.store, query.filter, self._is_oldest_first)
@@ -197,7 +188,7 @@ class SearchScreen(MemoryActionsScreen):
         self._say(error_status(event.error))
 
     def _show_answer(self, answer: SearchAnswer, *, keep_cursor: bool) -> None:
-        self._answer = answer
+        self._answer = self._panes.answer = answer
         self._alpha_bar.is_meaning_off = answer.degraded is not None
         self._results.show_empty(nothing_found(answer))
         self._results.show_rows(answer.hits, alpha=answer.alpha, keep_cursor=keep_cursor)
@@ -276,24 +267,9 @@ class SearchScreen(MemoryActionsScreen):
 
     # Panes.
 
-    @on(MemoryList.Highlighted, "#results")
-    def _highlighted(self, event: MemoryList.Highlighted) -> None:
-        if event.row is None:
-            if self._results.total_rows == 0:  # else its page is on the way
-                self._detail.show(None)
-            return
-        hit = event.row if isinstance(event.row, Hit) and self._answer is not None else None
-        self._detail.show(Subject(memory_of(event.row).id, hit, self._answer if hit else None))
-
     @on(MemoryList.Marked, "#results")
     def _marked(self) -> None:
         self._say(self._status)
-
-    @on(MemoryList.Opened, "#results")
-    def _opened(self) -> None:
-        if self.has_class("-one-pane"):
-            self._zoom("detail")
-        self.query_one("#detail-text", TextView).focus()
 
     def action_focus_query(self) -> None:
         """Go to the query box."""
@@ -301,35 +277,26 @@ class SearchScreen(MemoryActionsScreen):
 
     def action_next_pane(self) -> None:
         """Query, list, text, relations, and round again; only what can be seen."""
-        wanted: list[Widget] = [self._box, self._results, self.query_one("#detail-text")]
-        if self._detail.has_related:
-            wanted.append(self.query_one("#related"))
-        panes = [pane for pane in wanted if pane.is_on_screen or pane is self._box]
-        at = next((n for n, pane in enumerate(panes) if pane.has_focus), -1)
-        panes[(at + 1) % len(panes)].focus()
+        self._panes.next_pane(self._box)
 
     def action_zoom(self) -> None:
         """Give the room of both panes to the one with the focus, and back."""
-        is_in_detail = self._detail in (self.focused.ancestors if self.focused else ())
-        self._zoom(None if self._zoomed else "detail" if is_in_detail else "list")
+        self._panes.toggle_zoom()
 
     def action_next_section(self) -> None:
         """The next section of the detail's text."""
-        self.query_one("#detail-text", TextView).go_to_section(1)
+        self._panes.text.go_to_section(1)
 
     def action_previous_section(self) -> None:
         """The section before."""
-        self.query_one("#detail-text", TextView).go_to_section(-1)
+        self._panes.text.go_to_section(-1)
 
     def action_back(self) -> None:
         """Box to list; detail to where it was opened from; list: marks, then filters, then words."""
         if self._box.has_focus or self._alpha_bar.has_focus:
             self._results.focus()
-        elif not self._results.has_focus and self._detail.back():
-            self.query_one("#detail-text", TextView).focus()
-        elif self._zoomed or not self._results.has_focus:
-            self._zoom(None)
-            self._results.focus()
+        elif self._panes.back():
+            return
         elif self._results.marked_ids:
             self._results.clear_marks()
         elif self._query.chips:
@@ -339,29 +306,17 @@ class SearchScreen(MemoryActionsScreen):
 
     def action_back_relation(self) -> None:
         """Back to the memory that a relation was followed from."""
-        if self._detail.back():
-            self.query_one("#detail-text", TextView).focus()
-
-    def _zoom(self, pane: Pane | None) -> None:
-        self._zoomed = pane
-        self.set_class(pane == "detail", "-zoom-detail")
-        self.set_class(pane == "list", "-zoom-list")
+        self._panes.back_relation()
 
     # What the actions of `MemoryActionsScreen` work on.
 
     def chosen_ids(self) -> tuple[str, ...]:
         """The marked memories, else the one that is looked at."""
-        if self._results.marked_ids:
-            return self._results.marked_ids
-        subject = self.subject_id()
-        return (subject,) if subject else ()
+        return self._panes.chosen_ids()
 
     def subject_id(self) -> str | None:
         """The memory in the detail while the focus is there, else the one under the cursor."""
-        if self._detail in (self.focused.ancestors if self.focused else ()):
-            return self._detail.subject_id
-        row = self._results.cursor_row
-        return memory_of(row).id if row is not None else None
+        return self._panes.subject_id()
 
     def search_command(self) -> str | None:
         """The command line that searches the same; None while nothing is searched."""
@@ -377,8 +332,7 @@ class SearchScreen(MemoryActionsScreen):
 
     def set_reveal(self, reveal: bool) -> None:
         """Show what looks like a secret, or mask it again."""
-        self._results.set_reveal(reveal)
-        self._detail.set_reveal(reveal)
+        self._panes.set_reveal(reveal)
 
     @property
     def _box(self) -> QueryBox:
@@ -389,9 +343,9 @@ class SearchScreen(MemoryActionsScreen):
         return self.query_one("#alpha", AlphaBar)
 
     @property
-    def _results(self) -> MemoryList:
-        return self.query_one("#results", MemoryList)
+    def _panes(self) -> ResultPanes:
+        return self.query_one("#panes", ResultPanes)
 
     @property
-    def _detail(self) -> Detail:
-        return self.query_one("#detail", Detail)
+    def _results(self) -> MemoryList:
+        return self._panes.results

@@ -31,6 +31,18 @@ from tierdeck_tui.widgets.row_window import RowWindow
 _WAITING = line("  ", Piece("…", "muted"))
 
 
+@dataclass
+class ListMessage(Message):
+    """What a list tells; `@on` selectors match the list itself."""
+
+    memory_list: MemoryList
+
+    @property
+    def control(self) -> MemoryList:
+        """The list."""
+        return self.memory_list
+
+
 class MemoryList(LinesView):
     """The list. Fill it with `show_rows` or `show_pages`; it posts `Highlighted`, `Opened`, `Loaded`, `Failed`.
 
@@ -55,50 +67,22 @@ class MemoryList(LinesView):
     """
 
     @dataclass
-    class Highlighted(Message):
+    class Highlighted(ListMessage):
         """The cursor stands on another memory (or on none), or on the same with news about it."""
 
-        memory_list: MemoryList
         row: Row | None
 
-        @property
-        def control(self) -> MemoryList:
-            """The list, for `@on` selectors."""
-            return self.memory_list
-
     @dataclass
-    class Opened(Message):
+    class Opened(ListMessage):
         """The operator opened the memory under the cursor."""
 
-        memory_list: MemoryList
         row: Row
 
-        @property
-        def control(self) -> MemoryList:
-            """The list, for `@on` selectors."""
-            return self.memory_list
-
-    @dataclass
-    class Loaded(Message):
+    class Loaded(ListMessage):
         """Other rows are shown; `total_rows` may have changed."""
 
-        memory_list: MemoryList
-
-        @property
-        def control(self) -> MemoryList:
-            """The list, for `@on` selectors."""
-            return self.memory_list
-
-    @dataclass
-    class Marked(Message):
+    class Marked(ListMessage):
         """A mark was set or taken away."""
-
-        memory_list: MemoryList
-
-        @property
-        def control(self) -> MemoryList:
-            """The list, for `@on` selectors."""
-            return self.memory_list
 
     @dataclass
     class Failed(Message):

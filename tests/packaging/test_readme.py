@@ -1,4 +1,4 @@
-"""The README promises nothing that the program does not hold: keys, verbs, exit codes and files are the real ones."""
+"""The README promises nothing that the program does not hold: its keys, verbs, exit codes and files are real."""
 
 from __future__ import annotations
 

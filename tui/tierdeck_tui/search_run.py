@@ -67,6 +67,7 @@ class SearchRunner:
             is_typing=request.is_typing,
             should_stop=should_stop,
             meaning_off_reason=off_reason,
+            may_send_secrets=deck.settings.embedding.send_secrets,
         )
 
     def _embedder(self) -> Embedder | None:

@@ -48,6 +48,7 @@ def search(
     raw: bool = False,
     should_stop: Callable[[], bool] | None = None,
     meaning_off_reason: str | None = None,
+    may_send_secrets: bool = False,
 ) -> SearchAnswer:
     """Find memories by word and by meaning: score = alpha x semantic + (1 - alpha) x keyword.
 
@@ -66,6 +67,7 @@ def search(
         raw: the text is an FTS5 expression.
         should_stop: asked every few thousand steps; when it says so the search ends.
         meaning_off_reason: why there is no embedder or no index, in the caller's words.
+        may_send_secrets: send also a query that looks like a secret to a remote embedder.
 
     Returns:
         Hits best first; ties by semantic score, keyword score, confidence, last access, id.
@@ -85,7 +87,7 @@ def search(
     if parsed.is_empty or limit == 0:
         answer = _browsed(store, answer, merged, should_stop)
     else:
-        source = MeaningSource(embedder, index, query_vector, meaning_off_reason)
+        source = MeaningSource(embedder, index, query_vector, meaning_off_reason, may_send_secrets)
         meaning = source.prepare(parsed.words_text, is_typing=is_typing) if asked_alpha > 0 else Meaning()
         answer = _searched(store, answer, merged, meaning, should_stop, is_typing=is_typing)
     return replace(answer, elapsed_ms=(time.perf_counter() - begun) * 1000)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tierdeck.errors import EmbeddingError, IndexFileError
+from tierdeck.secret_scan import has_secret
 
 if TYPE_CHECKING:
     import numpy as np
@@ -36,13 +37,15 @@ class MeaningSource:
     index: VectorIndex | None = None
     query_vector: NDArray[np.float32] | None = None
     off_reason: str | None = None
+    may_send_secrets: bool = False
 
     def prepare(self, text: str, *, is_typing: bool) -> Meaning:
         """Embed the text, if the store's vectors are of the embedder's model.
 
         Args:
             text: the query's words. A text that is all filters has no meaning to look for.
-            is_typing: then nothing is sent to a remote model.
+            is_typing: then nothing is sent to a remote model. A text that looks like a secret is not either, as a
+                memory would not, unless `may_send_secrets`.
         """
         if self.index is None:
             return Meaning(off=self.off_reason or "no memory has a vector yet; `tierdeck embed` makes them")
@@ -61,6 +64,8 @@ class MeaningSource:
                 return Meaning(off=_other_model(index, self.embedder))
             if self.embedder.is_remote and is_typing:
                 return Meaning(off=f"Enter sends the query to {model}")
+            if self.embedder.is_remote and not self.may_send_secrets and has_secret(text):
+                return Meaning(off="the query looks like a secret, and is not sent to a remote model")
             vector = self.embedder.embed([text])[0]
         if vector is None:
             return Meaning(off="no embedding model is in use")

@@ -23,7 +23,7 @@ def new_file(target: Path, *, overwrite: bool) -> Iterator[BinaryIO]:
     if target.is_dir():
         raise InvalidValueError(f"write {target}: it is a folder")
     if target.exists() and not overwrite:
-        raise InvalidValueError(f"write {target}: it exists", hint="name another file, or allow to overwrite it")
+        raise InvalidValueError(f"write {target}: it exists", hint="name another file, or give --force")
     try:
         descriptor, name = tempfile.mkstemp(prefix=f".{target.name[:100]}.", suffix=".part", dir=target.parent)
     except OSError as e:

@@ -90,3 +90,16 @@ def test_a_given_vector_needs_no_embedder_but_the_right_length(store: Store) -> 
     assert other.leg is None
     assert other.off is not None
     assert "9" in other.off
+
+
+@pytest.mark.case("X01")
+def test_a_query_that_looks_like_a_secret_goes_to_no_remote_model_unless_allowed(store: Store) -> None:
+    key = "ghp_abcdefghij0123456789abcdefghij012345"
+    remember(store, "one")
+    model = RemoteModel({})
+    with embed_all(store, ChosenVectors({})) as index:
+        held_back = MeaningSource(model, index).prepare(key, is_typing=False)
+        assert held_back.off == "the query looks like a secret, and is not sent to a remote model"
+        assert model.asked == []
+        assert MeaningSource(model, index, may_send_secrets=True).prepare(key, is_typing=False).off is None
+    assert model.asked == [key]

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 
 from tierdeck.config import EmbeddingSettings
 from tierdeck.errors import EmbeddingError, IndexFileError
-from tierdeck.secret_scan import has_secret
 from tierdeck.store import Store
 
 if TYPE_CHECKING:
@@ -30,12 +29,8 @@ class Meaning:
 
 
 @contextmanager
-def meaning_of(store: Store, settings: EmbeddingSettings, alpha: float, text: str) -> Iterator[Meaning]:
-    """The meaning side while the block runs. Never raises for a missing model or index: keyword search goes on.
-
-    Args:
-        text: what was typed; one that looks like a secret goes to no remote model, as a memory would not.
-    """
+def meaning_of(store: Store, settings: EmbeddingSettings, alpha: float) -> Iterator[Meaning]:
+    """The meaning side while the block runs. Never raises for a missing model or index: keyword search goes on."""
     if alpha == 0:
         yield Meaning()
         return
@@ -50,20 +45,18 @@ def meaning_of(store: Store, settings: EmbeddingSettings, alpha: float, text: st
         yield Meaning(off_reason="no memory is embedded yet; `tierdeck embed` does it")
         return
     try:
-        yield _with_model(store, settings, index, text)
+        yield _with_model(store, settings, index)
     finally:
         index.close()
 
 
-def _with_model(store: Store, settings: EmbeddingSettings, index: VectorIndex, text: str) -> Meaning:
+def _with_model(store: Store, settings: EmbeddingSettings, index: VectorIndex) -> Meaning:
     from tierdeck.embed import make_embedder
 
     try:
         embedder = make_embedder(settings, store)
     except EmbeddingError as e:
         return Meaning(index=index, off_reason=_said(e))
-    if embedder.is_remote and not settings.send_secrets and has_secret(text):
-        return Meaning(index=index, off_reason="the query looks like a secret, and is not sent to a remote model")
     return Meaning(embedder, index)
 
 

@@ -23,9 +23,9 @@ from tierdeck_tui.cli.output import put, put_json, put_lines, talk
 from tierdeck_tui.cli.run import Run
 from tierdeck_tui.cli.terminal import width_cells
 from tierdeck_tui.cli.verb import Verb
-from tierdeck_tui.view.format import counted
 from tierdeck_tui.view.line import Line, line
 from tierdeck_tui.view.memory_row import RowLook, hit_lines, node_lines
+from tierdeck_tui.view.search_status import hidden_sentence
 from tierdeck_tui.view.why import why_lines
 
 _INDENT = "    "
@@ -78,7 +78,7 @@ def search_verb(
     settings = run.settings
     text = " ".join(words)
     weight = settings.search.alpha
-    with run.open() as store, meaning_of(store, settings.embedding, weight if words else 0, text) as meaning:
+    with run.open() as store, meaning_of(store, settings.embedding, weight if words else 0) as meaning:
         answer = search(
             store,
             text,
@@ -89,6 +89,7 @@ def search_verb(
             index=meaning.index,
             raw=raw,
             meaning_off_reason=meaning.off_reason,
+            may_send_secrets=settings.embedding.send_secrets,
         )
     if run.is_json:
         put_json(_document(answer, reveal=reveal))
@@ -115,7 +116,7 @@ def _say(answer: SearchAnswer) -> None:
     for note in _safe_notes(answer):
         talk(note)
     for hidden in answer.hidden:
-        talk(f"{hidden.filter_text} hides {counted(hidden.rows, 'memory', 'memories')} more")
+        talk(hidden_sentence(hidden))
     if not answer.hits:
         talk("nothing found" if answer.store_rows else "the store is empty; `tierdeck add` adds a memory")
 

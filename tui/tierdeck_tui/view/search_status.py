@@ -24,9 +24,16 @@ def answer_status(answer: SearchAnswer) -> Line:
         pieces.append(Piece(f" · words only: {_safe(answer.degraded)}", "warning"))
     pieces += [Piece(f" · {_safe(note)}", "muted") for note in answer.notes]
     if answer.hits:  # in an empty list it stands there
-        pieces += [Piece(f" · {_safe(h.filter_text)} hides {count(h.rows)}", "muted") for h in answer.hidden]
+        pieces += [Piece(f" · {hidden_sentence(hidden)}", "muted") for hidden in answer.hidden]
     pieces.append(Piece(f" · {answer.elapsed_ms:.0f} ms", "muted"))
     return line(*pieces)
+
+
+def hidden_sentence(hidden: HiddenByFilter) -> str:
+    """How many more memories would be found without one filter, or with the archive."""
+    if hidden.filter_text == ARCHIVE_RULE:
+        return f"the archive holds {count(hidden.rows)} more ({ARCHIVE_RULE} shows them)"
+    return f"{_safe(hidden.filter_text)} hides {count(hidden.rows)}"
 
 
 def browse_status(total_rows: int, *, is_oldest_first: bool, notes: Sequence[str]) -> Line:

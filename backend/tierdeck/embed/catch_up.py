@@ -30,7 +30,7 @@ from tierdeck.store import Store
 
 StateValues = tuple[str, str, bool, str | None, str, int, str]
 # Ids and hashes are random, so that a transaction touches most pages of their indexes: few of them, not too long.
-_TRANSACTION_ROWS = 4_096
+_TRANSACTION_ROWS = 2_048
 _STATES = (
     "SELECT node_id, content_hash, status, error FROM embedding_state"
     " WHERE node_id IN (SELECT value FROM json_each(?)) AND model = ? AND dimensions = ?"

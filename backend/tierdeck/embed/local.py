@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, cast
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _PACKAGE = "wordllama"
+_SLICE_CHARS = 32_768
 
 
 class _Inference(Protocol):
@@ -54,9 +55,25 @@ class LocalEmbedder:
         """The texts' vectors, float32 (len(texts), dimensions), in order; an empty text's is all zeros."""
         import numpy as np
 
-        if not texts:
-            return np.zeros((0, self.dimensions), np.float32)
-        return np.asarray(self._model.embed(list(texts), norm=False), np.float32)
+        vectors = np.zeros((len(texts), self.dimensions), np.float32)
+        for places in _slices(texts):
+            vectors[places] = self._model.embed([texts[at] for at in places], norm=False)
+        return vectors
+
+
+def _slices(texts: Sequence[str]) -> Iterator[list[int]]:
+    """The texts' places in slices of like length.
+
+    The model pads every text of a call to the longest, 1 KB a token: one long text among 64 would take 500 MB.
+    """
+    places: list[int] = []
+    for at in sorted(range(len(texts)), key=lambda at: len(texts[at])):
+        if places and (len(places) + 1) * len(texts[at]) > _SLICE_CHARS:
+            yield places
+            places = []
+        places.append(at)
+    if places:
+        yield places
 
 
 def _load(folder: Path) -> _Inference:

@@ -3,6 +3,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import tracemalloc
 from pathlib import Path
 
 import numpy as np
@@ -56,6 +57,25 @@ def test_the_local_model_gives_vectors_of_the_length_it_says_and_puts_like_besid
 @pytest.mark.parametrize("texts", [["one"], ["one", ""], ["", ""], [], ["\x00", "🙂" * 50]])
 def test_any_number_of_any_texts_gives_as_many_vectors(texts: list[str]) -> None:
     assert LocalEmbedder().embed(texts).shape == (len(texts), 256)
+
+
+def test_a_texts_vector_is_the_same_whatever_else_is_in_the_batch() -> None:
+    model = LocalEmbedder()
+    texts = ["a", "the cat sat on the mat " * 300, "", "b c", "word " * 5_000, "the cat", "a"]
+    together = model.embed(texts)
+    for text, vector in zip(texts, together, strict=True):
+        np.testing.assert_allclose(model.embed([text])[0], vector, rtol=1e-4, atol=1e-6)
+
+
+@pytest.mark.case("E14")
+def test_a_long_text_in_a_batch_does_not_make_the_short_ones_take_its_memory() -> None:
+    model = LocalEmbedder()
+    texts = ["short"] * 255 + ["a b c d " * 1_024]
+    tracemalloc.start()
+    model.embed(texts)
+    _, peak_bytes = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak_bytes < 100_000_000  # padded together they would take 1 GB
 
 
 @pytest.mark.case("E18")

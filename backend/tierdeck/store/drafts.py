@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import TypeVar
 from uuid import UUID, uuid4
 
@@ -15,6 +15,8 @@ from tierdeck.times import MILLISECONDS_BELOW, stored_time
 MAX_ID_CHARS = 200
 MAX_METADATA_CHARS = 1_000_000
 MAX_COUNT = 2**53
+# Made once: `json.dumps` with options makes a new encoder for each memory.
+_ENCODE = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
 Choice = TypeVar("Choice", NodeType, Tier)
 DRAFT_COLUMNS = (
     "id", "type", "subtype", "content", "tier", "confidence", "provenance",
@@ -32,9 +34,8 @@ def draft_values(draft: NodeDraft, now_ms: int) -> DraftValues:
         InvalidValueError: names the field, its value and the limit.
     """
     node_id = str(uuid4()) if draft.id is None else checked_id(draft.id)
-    created_at_ms = now_ms if draft.created_at_ms is None else draft.created_at_ms
-    updated_at_ms = created_at_ms if draft.updated_at_ms is None else draft.updated_at_ms
-    last_accessed_ms = created_at_ms if draft.last_accessed_ms is None else draft.last_accessed_ms
+    created_at = now_ms if draft.created_at_ms is None else checked_time(draft.created_at_ms, "created_at_ms")
+    updated_at, last_accessed = draft.updated_at_ms, draft.last_accessed_ms
     return (
         node_id,
         checked_choice(draft.type, NodeType, "type").value,
@@ -43,9 +44,9 @@ def draft_values(draft: NodeDraft, now_ms: int) -> DraftValues:
         checked_choice(draft.tier, Tier, "tier").value,
         checked_confidence(draft.confidence),
         checked_text(draft.provenance, "provenance"),
-        checked_time(created_at_ms, "created_at_ms"),
-        checked_time(updated_at_ms, "updated_at_ms"),
-        checked_time(last_accessed_ms, "last_accessed_ms"),
+        created_at,
+        created_at if updated_at is None else checked_time(updated_at, "updated_at_ms"),
+        created_at if last_accessed is None else checked_time(last_accessed, "last_accessed_ms"),
         checked_count(draft.access_count),
         metadata_json(draft.metadata),
     )
@@ -148,10 +149,10 @@ def metadata_json(metadata: Mapping[str, object]) -> str:
     if not metadata:
         return "{}"
     try:
-        text = json.dumps(dict(metadata), ensure_ascii=False, allow_nan=False)
+        text = _ENCODE(dict(metadata))
     except (TypeError, ValueError, RecursionError) as e:
         raise InvalidValueError(f"write memory: metadata can't be written as JSON: {e}") from e
-    _check_keys(metadata)
+    _check_keys(dict(metadata))
     _check_storable(text, "metadata")
     if len(text) > MAX_METADATA_CHARS:
         raise InvalidValueError(
@@ -162,14 +163,16 @@ def metadata_json(metadata: Mapping[str, object]) -> str:
 
 def _check_keys(value: object) -> None:
     """JSON would turn a key that is a number into text without a word."""
-    if isinstance(value, Mapping):
+    if isinstance(value, dict):
         for key, inner in value.items():
             if not isinstance(key, str):
                 raise InvalidValueError(f"write memory: metadata key {key!r} is not text")
-            _check_keys(inner)
-    elif isinstance(value, Sequence) and not isinstance(value, str):
+            if not isinstance(inner, str):
+                _check_keys(inner)
+    elif isinstance(value, list | tuple):
         for inner in value:
-            _check_keys(inner)
+            if not isinstance(inner, str):
+                _check_keys(inner)
 
 
 def _check_storable(text: str, field: str) -> None:

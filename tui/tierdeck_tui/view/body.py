@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from tierdeck.secret_scan import find_secrets
-from tierdeck_tui.view.line import Line, Piece
+from tierdeck_tui.view.line import Piece
+from tierdeck_tui.view.lines import Lines
 from tierdeck_tui.view.sanitise import visible
 from tierdeck_tui.view.wrap import wrap
 
@@ -32,7 +33,7 @@ def body_lines(
     matches: Sequence[Span] = (),
     reveal: bool = False,
     should_stop: Callable[[], bool] = lambda: False,
-) -> list[Line]:
+) -> Lines:
     """The text wrapped to `cells`; secrets are masked unless `reveal`, `matches` (offsets in `text`) set off.
 
     Raises:
@@ -41,17 +42,18 @@ def body_lines(
     marks: list[tuple[int, int, str]] = [(start, end, "") for start, end in matches]
     if not reveal:
         marks += [(start, end, f"[hidden: {kind}]") for start, end, kind in _secrets(text, should_stop)]
-    lines: list[Line] = []
+    lines = Lines()
     current: list[Piece] = []
     for piece in _marked(text, sorted(marks, key=lambda mark: (mark[0], not mark[2]))):
         first, *rest = piece.text.split("\n")
         current.append(Piece(first, piece.role))
         for row in rest:
-            lines += wrap(tuple(current), cells)
+            lines.extend(wrap(tuple(current), cells))
             current = [Piece(row, piece.role)]
         if should_stop():
             raise StoppedError
-    return lines + wrap(tuple(current), cells)
+    lines.extend(wrap(tuple(current), cells))
+    return lines
 
 
 def _secrets(text: str, should_stop: Callable[[], bool]) -> Iterator[tuple[int, int, str]]:

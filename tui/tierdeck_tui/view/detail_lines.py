@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from tierdeck.model import Node
@@ -15,6 +15,7 @@ from tierdeck_tui.view.excerpt import masked_pieces
 from tierdeck_tui.view.format import age, counted, local_time, percent
 from tierdeck_tui.view.history_lines import confidence_lines, revision_lines, tier_lines
 from tierdeck_tui.view.line import Line, Piece, line
+from tierdeck_tui.view.lines import Lines
 from tierdeck_tui.view.sanitise import visible
 from tierdeck_tui.view.why import why_lines
 from tierdeck_tui.view.wrap import wrap
@@ -26,7 +27,7 @@ _MAX_METADATA_CHARS = 4_000
 class DetailText:
     """The lines, none wider than asked for, and the numbers of those that begin a section."""
 
-    lines: tuple[Line, ...]
+    lines: Lines
     section_starts: tuple[int, ...]
 
 
@@ -46,14 +47,15 @@ def detail_text(
         StoppedError: `should_stop` said so.
     """
     node = facts.node
-    lines = [part for one in _head(node, now_ms) for part in wrap(one, cells)]
+    lines = Lines(part for one in _head(node, now_ms) for part in wrap(one, cells))
     starts: list[int] = []
     for title, section in _sections(facts, cells, now_ms, hit, answer, reveal, should_stop):
         if not section:
             continue
         starts.append(len(lines) + 1)
-        lines += [line(""), _heading(title, cells), *section]
-    return DetailText(tuple(lines), tuple(starts))
+        lines.extend([line(""), _heading(title, cells)])
+        lines.extend(section)
+    return DetailText(lines, tuple(starts))
 
 
 def _sections(
@@ -64,7 +66,7 @@ def _sections(
     answer: SearchAnswer | None,
     reveal: bool,
     should_stop: Callable[[], bool],
-) -> Iterator[tuple[str, list[Line]]]:
+) -> Iterator[tuple[str, Sequence[Line]]]:
     def wrapped(lines: Iterable[Line]) -> list[Line]:
         return [part for one in lines for part in wrap(one, cells)]
 

@@ -104,6 +104,14 @@ def test_a_wal_that_holds_its_header_alone_is_read_past(path: Path, owner: Other
     assert read_leaving_no_trace(path) == [1, 2]
 
 
+def test_a_file_that_says_it_was_written_tomorrow_is_read(path: Path, owner: OtherProgram) -> None:
+    owner.do("conn.close()")
+    os.utime(path, (4_000_000_000, 4_000_000_000))
+    with closing(db.open_untouched(path)) as conn:
+        assert values(conn) == [1, 2]
+        assert conn.is_still_true()
+
+
 @pytest.fixture
 def rollback_owner(path: Path) -> Iterator[OtherProgram]:
     """An owner that uses a rollback journal; its cache is so small that a transaction reaches the file."""

@@ -1,0 +1,49 @@
+"""The only place that opens SQLite: connections for each use, and the boundary where its errors become ours."""
+
+from tierdeck.db.connections import (
+    INDEX_APPLICATION_ID,
+    INDEX_PAGE_BYTES,
+    WAL_LIMIT_BYTES,
+    load_vec,
+    open_index,
+    open_reader,
+    open_scratch,
+    open_writer,
+    set_journal_mode,
+)
+from tierdeck.db.driver_errors import BUSY_TIMEOUT_MS, damaged, driver_errors
+from tierdeck.db.file_system import file_system_type, is_network_file_system
+from tierdeck.db.untouched import (
+    FileState,
+    HowRead,
+    UntouchedConnection,
+    file_state,
+    is_recovering,
+    open_untouched,
+)
+from tierdeck.db.whole_copy import copy_database, is_full_text_fault
+
+__all__ = [
+    "BUSY_TIMEOUT_MS",
+    "INDEX_APPLICATION_ID",
+    "INDEX_PAGE_BYTES",
+    "WAL_LIMIT_BYTES",
+    "FileState",
+    "HowRead",
+    "UntouchedConnection",
+    "copy_database",
+    "damaged",
+    "driver_errors",
+    "file_state",
+    "file_system_type",
+    "is_full_text_fault",
+    "is_network_file_system",
+    "is_recovering",
+    "load_vec",
+    "open_index",
+    "open_reader",
+    "open_scratch",
+    "open_untouched",
+    "open_writer",
+    "set_journal_mode",
+]

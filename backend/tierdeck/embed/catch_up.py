@@ -79,6 +79,19 @@ def remove_nodes(conn: apsw.Connection, ids: Iterable[str]) -> None:
     conn.executemany("DELETE FROM node_key WHERE id = ?", [(node_id,) for node_id in gone])
 
 
+def remove_vectors(conn: apsw.Connection, ids: Iterable[str]) -> None:
+    """Take memories' vectors out, of every model, and keep what else is known; inside the caller's transaction."""
+    gone = list(ids)
+    if not gone:
+        return
+    for model in all_models(conn):
+        table = load_table(conn, model)
+        for node_id in gone:
+            table.remove(node_id)
+        save_table(conn, model, table)
+    conn.executemany("UPDATE embedding_state SET seq = NULL WHERE node_id = ?", [(node_id,) for node_id in gone])
+
+
 def next_seq(conn: apsw.Connection) -> int:
     """The next number of the sequence of vector writes, inside the caller's transaction."""
     last = get_setting(conn, "vector_seq")
@@ -138,19 +151,6 @@ def _vanished(conn: apsw.Connection, page: TextPage) -> set[str]:
         "SELECT id FROM node_key WHERE (?1 IS NULL OR id > ?1) AND (?2 IS NULL OR id <= ?2)", (first, last)
     )
     return {str(row[0]) for row in known} - {text.node_id for text in page.texts}
-
-
-def remove_vectors(conn: apsw.Connection, ids: Iterable[str]) -> None:
-    """Take memories' vectors out, of every model, and keep what else is known; inside the caller's transaction."""
-    gone = list(ids)
-    if not gone:
-        return
-    for model in all_models(conn):
-        table = load_table(conn, model)
-        for node_id in gone:
-            table.remove(node_id)
-        save_table(conn, model, table)
-    conn.executemany("UPDATE embedding_state SET seq = NULL WHERE node_id = ?", [(node_id,) for node_id in gone])
 
 
 def _apply_off(conn: apsw.Connection, model: Model, off: frozenset[str]) -> None:

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from tierdeck.embed.catch_up import next_seq, remove_nodes
 from tierdeck.embed.model_record import Model, load_table, save_table
-from tierdeck.embed.store_texts import read_texts
-from tierdeck.embed.work_queue import Work, WorkQueue
+from tierdeck.embed.store_texts import off_among, read_texts
+from tierdeck.embed.work_queue import OFF, OpenStatus, Work, WorkQueue
 from tierdeck.model import content_hash
 from tierdeck.store import Store
 
@@ -46,15 +46,15 @@ class IndexWriter:
             return 0
         moved = self._moved([one.work for one in made]) if self._may_have_changed() else {}
         with self._conn:
-            table = load_table(self._conn, self._model)
             for node_id, text_hash in moved.items():
                 self._put_back(node_id, text_hash)
+            table = load_table(self._conn, self._model)  # after those, which change its sum
             done = self._queue.finish([(one.work, one.note) for one in made], next_seq(self._conn))
             table.put([(key, one.vector) for one in made for key in one.work.node_ids if key in done])
             save_table(self._conn, self._model, table)
         return len(done)
 
-    def refuse(self, works: Sequence[Work], status: str, error: str) -> None:
+    def refuse(self, works: Sequence[Work], status: OpenStatus, error: str) -> None:
         """Say of texts why they have no vector."""
         with self._conn:
             for work in works:
@@ -62,22 +62,24 @@ class IndexWriter:
                     self._queue.refuse(node_id, work.content_hash, status, error)
 
     def texts_of(self, works: Sequence[Work]) -> dict[str, str]:
-        """The text of each hash, read from the store now; memories that hold another text by now are put back."""
+        """The text of each hash, read from the store now.
+
+        Memories that hold another text by now are put back, those whose embedding was turned off are left out.
+        """
         self._seen_version = self._store.data_version()
-        found = read_texts(self._store, [node_id for work in works for node_id in work.node_ids])
+        ids = [node_id for work in works for node_id in work.node_ids]
+        found, off = read_texts(self._store, ids), off_among(self._store, ids)
         hashes = {node_id: content_hash(text) for node_id, text in found.items()}
         texts: dict[str, str] = {}
-        moved: list[str] = []
-        for work in works:
-            for node_id in work.node_ids:
-                if hashes.get(node_id) == work.content_hash:
-                    texts[work.content_hash] = found[node_id]
-                else:
-                    moved.append(node_id)
-        if moved:
-            with self._conn:
-                for node_id in moved:
-                    self._put_back(node_id, hashes.get(node_id))
+        with self._conn:
+            for work in works:
+                for node_id in work.node_ids:
+                    if hashes.get(node_id) != work.content_hash:
+                        self._put_back(node_id, hashes.get(node_id))
+                    elif node_id in off:
+                        self._queue.refuse(node_id, work.content_hash, "skipped", OFF)
+                    else:
+                        texts[work.content_hash] = found[node_id]
         return texts
 
     def twin_vector(self, work: Work) -> NDArray[np.float32] | None:

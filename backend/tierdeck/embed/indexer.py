@@ -23,7 +23,7 @@ from tierdeck.embed.model_record import Model, has_probe, has_vectors, prepare_t
 from tierdeck.embed.probe_sentences import PROBE_SENTENCES
 from tierdeck.embed.stoppable import StoppedError
 from tierdeck.embed.text_fit import MAX_REQUEST_TEXTS, MAX_REQUEST_TOKENS, first_fitting, fit_text, token_bound
-from tierdeck.embed.work_queue import SECRET, Work, WorkQueue
+from tierdeck.embed.work_queue import SECRET, OpenStatus, Work, WorkQueue
 from tierdeck.errors import ProviderError
 from tierdeck.secret_scan import has_secret, mask_secrets
 from tierdeck.store import Store
@@ -131,10 +131,10 @@ class _Run:
         """Batch after batch; the reason when it ended before the queue did."""
         while not self._should_stop():
             rows = min(batch_rows, self._sender.rows_limit or batch_rows)
-            self._claimed = self._queue.claim(rows, self._given_up)
-            if not self._claimed:
+            works = self._queue.claim(rows, self._given_up)
+            if not works:
                 return None
-            self._one_batch(self._claimed)
+            self._one_batch(works)
             if self._sender.is_down:
                 return self._sender.last_error
         return _STOPPED
@@ -173,6 +173,7 @@ class _Run:
                 to_send.append((work, part, note))
         self._refuse(secret, SECRET, "skipped")
         count = first_fitting([token_bound(part) for _, part, _ in to_send], self._batch_tokens)
+        self._claimed = [work for work, _, _ in to_send[:count]]
         self._queue.release([work for work, _, _ in to_send[count:]])
         self._embedded += self._writer.commit(made + self._sent(to_send[:count]))
         self._tell(next(iter(texts.values()), ""))
@@ -188,7 +189,7 @@ class _Run:
                 made.append(Made(work, outcome, note))
         return made
 
-    def _refuse(self, works: list[Work], error: str, status: str) -> None:
+    def _refuse(self, works: list[Work], error: str, status: OpenStatus) -> None:
         if not works:
             return
         self._writer.refuse(works, status, error)
@@ -197,7 +198,8 @@ class _Run:
         self._failed += len(ids) * (status == "failed")
         self._skipped += len(ids) * (status == "skipped")
         if status != "skipped":
-            self._errors += [EmbedFault(node_id, error, status == "failed") for node_id in ids]
+            room = _MAX_ERRORS - len(self._errors)
+            self._errors += [EmbedFault(node_id, error, status == "failed") for node_id in ids[:room]]
 
     def _tell(self, text: str) -> None:
         if self._on_progress is None:
@@ -213,6 +215,6 @@ class _Run:
             pending=self._queue.count_pending(),
             failed=self._failed,
             skipped=self._skipped,
-            errors=tuple(self._errors[:_MAX_ERRORS]),
+            errors=tuple(self._errors),
             stopped=stopped,
         )

@@ -66,7 +66,7 @@ def prepare_tables(conn: apsw.Connection, model: Model) -> None:
             "INSERT OR IGNORE INTO index_model (model, dimensions) VALUES (?, ?)", (model.name, model.dimensions)
         )
         current = current_model(conn)
-        if current != model and (current is None or not _has_vectors(conn, current)):
+        if current != model and (current is None or not _is_searched(conn, current)):
             _drop(conn, VECTORS, current)
             create_vectors(conn, VECTORS, model.dimensions)
             _set_model(conn, "", model)
@@ -168,7 +168,8 @@ def _set_model(conn: apsw.Connection, prefix: str, model: Model | None) -> None:
     set_setting(conn, f"{prefix}dimensions", model.dimensions if model else None)
 
 
-def _has_vectors(conn: apsw.Connection, model: Model) -> bool:
+def _is_searched(conn: apsw.Connection, model: Model) -> bool:
+    """Whether the current table really holds vectors of that length: then it is not given away."""
     return dimensions_of(conn, VECTORS) == model.dimensions and (
         conn.execute(f"SELECT 1 FROM {VECTORS}_rowids LIMIT 1").fetchone() is not None
     )

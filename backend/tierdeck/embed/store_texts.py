@@ -115,29 +115,44 @@ def read_texts(store: Store, ids: Sequence[str]) -> dict[str, str]:
     return {str(node_id): text_of(content) for node_id, content in rows}
 
 
+def off_among(store: Store, ids: Sequence[str]) -> frozenset[str]:
+    """Those of the memories whose embedding is turned off. Spec: SPEC-09.06"""
+    if not store.has_table("td_no_embedding"):
+        return frozenset()
+    rows = store.read(
+        lambda conn: conn.execute(
+            "SELECT node_id FROM td_no_embedding WHERE node_id IN (SELECT value FROM json_each(?))",
+            (json.dumps(list(ids)),),
+        ).fetchall()
+    )
+    return frozenset(str(row[0]) for row in rows)
+
+
 def _read_changes_page(store: Store, after_seq: int) -> TextPage | None:
     return store.read(lambda conn: _changes_page(conn, after_seq))
 
 
 def _changes_page(conn: apsw.Connection, after_seq: int) -> TextPage | None:
-    texts, gone = [], []
-    seq, node_id, total = after_seq, None, 0
+    texts: list[TextState] = []
+    gone: list[str] = []
+    seen: tuple[int, str] | None = None
     rows = conn.execute(
-        f"SELECT c.seq, c.node_id, n.id IS NULL, {_IS_OFF}, {_TEXT} FROM td_change c"
+        f"SELECT c.seq, CAST(c.node_id AS BLOB), n.id IS NULL, {_IS_OFF}, {_TEXT} FROM td_change c"
         " LEFT JOIN nodes n ON n.id = c.node_id WHERE c.seq > ? ORDER BY c.seq LIMIT ?",
         (after_seq, _PAGE_ROWS),
     )
-    for seq, node_id, is_gone, is_off, content, is_archived in rows:  # noqa: B007 - the last ones are the page's end
+    total = 0
+    for seq, raw_id, is_gone, is_off, content, is_archived in rows:
+        node_id = text_of(raw_id)
+        seen = (int(seq), node_id)
         if is_gone:
-            gone.append(str(node_id))
-            continue
-        texts.append(_state(str(node_id), content, is_archived, is_off))
-        total += texts[-1].text_bytes
+            gone.append(node_id)
+        elif node_id.encode() == raw_id:  # else an id that no look-up can name; `doctor` lists it
+            texts.append(_state(node_id, content, is_archived, is_off))
+            total += texts[-1].text_bytes
         if total > _PAGE_BYTES:
             break
-    if node_id is None:
-        return None
-    return TextPage(tuple(texts), tuple(gone), seen_seq=int(seq), seen_node=str(node_id))
+    return None if seen is None else TextPage(tuple(texts), tuple(gone), *seen)
 
 
 def _read_ids_page(
@@ -158,11 +173,10 @@ def _ids_page(
         (after, _PAGE_ROWS),
     )
     for raw_id, is_off, content, is_archived in rows:
-        rows_read, last = rows_read + 1, bytes(raw_id)
-        try:
-            texts.append(_state(last.decode("utf-8"), content, is_archived, is_off))
-        except UnicodeDecodeError:
+        rows_read, last, node_id = rows_read + 1, bytes(raw_id), text_of(raw_id)
+        if node_id.encode() != last:
             continue  # an id that no look-up can name; `doctor` lists it
+        texts.append(_state(node_id, content, is_archived, is_off))
         total += texts[-1].text_bytes
         if total > _PAGE_BYTES:
             return tuple(texts), last

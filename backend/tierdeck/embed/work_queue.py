@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
+from typing import Literal, cast
 
 import apsw
 
@@ -16,7 +17,8 @@ NO_TEXT = "no text to embed"
 SECRET = "it looks like it holds a secret, and secrets are not sent"  # noqa: S105 - a reason, not a secret
 
 # `status <> 'done'` is said beside every other status: the index of what is open can be used only then.
-_OPEN = "FROM embedding_state WHERE model = ? AND dimensions = ? AND status = ? AND status <> 'done'"
+_IS_OPEN = "WHERE model = ? AND dimensions = ? AND status = ? AND status <> 'done'"
+_OPEN = f"FROM embedding_state {_IS_OPEN}"
 _PENDING = f"SELECT content_hash, claimed_by, claimed_until {_OPEN} ORDER BY is_late, attempts, id"
 # `+` keeps SQLite from taking the wider index: there are few rows of one text.
 _SAME_TEXTS = (
@@ -34,6 +36,10 @@ _FINISH = (
 _FINISHED = "SELECT node_id FROM embedding_state WHERE id IN (SELECT value FROM json_each(?)) AND seq = ?"
 _CLAIM = "UPDATE embedding_state SET claimed_by = ?, claimed_until = ? WHERE id = ? AND status = 'pending'"
 _RELEASE = "UPDATE embedding_state SET claimed_by = NULL, claimed_until = NULL WHERE id = ? AND claimed_by = ?"
+
+
+OpenStatus = Literal["pending", "failed", "skipped"]
+_StateRow = tuple[str, int, str, str, str | None, int | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,10 +97,9 @@ class WorkQueue:
         with self._conn:
             if works is None:
                 self._conn.execute(
-                    "UPDATE embedding_state SET claimed_by = NULL, claimed_until = NULL"
-                    " WHERE model = ? AND dimensions = ? AND status = 'pending' AND status <> 'done'"
+                    f"UPDATE embedding_state SET claimed_by = NULL, claimed_until = NULL {_IS_OPEN}"
                     " AND claimed_by = ?",
-                    (*self._key, self._claimant),
+                    (*self._key, "pending", self._claimant),
                 )
                 return
             ids = [(state_id, self._claimant) for work in works for state_id in work.state_ids]
@@ -126,7 +131,7 @@ class WorkQueue:
             (content_hash, *self._key, node_id),
         )
 
-    def refuse(self, node_id: str, content_hash: str, status: str, error: str) -> None:
+    def refuse(self, node_id: str, content_hash: str, status: OpenStatus, error: str) -> None:
         """Say why the memory has no vector (`pending`, `failed` or `skipped`), inside the caller's transaction."""
         self._conn.execute(
             "UPDATE embedding_state SET status = ?, error = ?, attempts = attempts + (? <> 'skipped'),"
@@ -134,15 +139,14 @@ class WorkQueue:
             (status, error, status, *self._key, node_id, content_hash),
         )
 
-    def ask_again(self, status: str, reason: str | None = None) -> None:
+    def ask_again(self, status: OpenStatus, reason: str | None = None) -> None:
         """Make refused memories pending: all of a status, or those with that reason."""
-        where = f"{_OPEN} AND (? IS NULL OR error = ?)".removeprefix("FROM embedding_state")
-        params = (*self._key, status, reason, reason)
-        if self._conn.execute(f"SELECT 1 FROM embedding_state {where} LIMIT 1", params).fetchone():
-            with self._conn:
-                self._conn.execute(
-                    f"UPDATE embedding_state SET status = 'pending', error = NULL, attempts = 0 {where}", params
-                )
+        with self._conn:
+            self._conn.execute(
+                "UPDATE embedding_state SET status = 'pending', error = NULL, attempts = 0"
+                f" {_IS_OPEN} AND (? IS NULL OR error = ?)",
+                (*self._key, status, reason, reason),
+            )
 
     def count_pending(self) -> int:
         """How many memories wait."""
@@ -168,13 +172,14 @@ class WorkQueue:
         holders: dict[str, list[tuple[int, str]]] = {text_hash: [] for text_hash in hashes}
         twins: dict[str, str] = {}
         rows = self._conn.execute(_SAME_TEXTS, (json.dumps(hashes), *self._key))
-        for text_hash, state_id, node_id, status, by, until in rows:
+        for row in rows:
+            text_hash, state_id, node_id, status, by, until = cast("_StateRow", row)
             if status == "done":
-                twins[str(text_hash)] = str(node_id)
+                twins[text_hash] = node_id
             elif self._is_others(by, until, now):
-                holders.pop(str(text_hash), None)
+                holders.pop(text_hash, None)
             elif text_hash in holders:
-                holders[str(text_hash)].append((int(str(state_id)), str(node_id)))
+                holders[text_hash].append((state_id, node_id))
         return [
             Work(text_hash, tuple(key for _, key in found), tuple(row for row, _ in found), twins.get(text_hash))
             for text_hash, found in holders.items()

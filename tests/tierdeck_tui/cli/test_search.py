@@ -70,7 +70,7 @@ def test_explain_says_the_sum_and_both_sides(run: Command, filled: list[str]) ->
     text = run("search", "redis", "--alpha", "0", "--explain").stdout
     assert "0×" in text
     assert "bm25" in text
-    assert "1 of 1 terms" in text
+    assert "terms 1/1" in text
 
 
 @pytest.mark.case("S08")

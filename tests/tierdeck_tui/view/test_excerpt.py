@@ -28,6 +28,12 @@ def test_a_line_starts_where_its_first_match_can_be_seen() -> None:
     assert "needle" in line
 
 
+def test_a_match_near_the_end_leaves_no_empty_row_behind_it() -> None:
+    text = "word " * 60 + "needle"
+    start = text.index("needle")
+    assert len(shown(text, 40, matches=[(start, start + 6)])) >= 33
+
+
 def test_a_text_that_goes_on_ends_in_an_ellipsis() -> None:
     assert shown("short", is_head=True) == "short…"
     assert shown("short") == "short"

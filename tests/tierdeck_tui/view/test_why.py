@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -25,8 +26,9 @@ def test_both_sides_tell_where_their_number_comes_from() -> None:
     found = hit()
     assert why_lines(found, answer(found)) == (
         "0.772 = 0.4×0.91 + 0.6×0.68  (meaning + words)",
-        "words    0.68  bm25 7.31 of the best 10.75 · 2 of 5 terms · rank 3",
-        "meaning  0.91  cosine 0.830 · centred 0.910 · rank 1 · wordllama-256",
+        "words    0.68  bm25 7.31 of 10.75 · terms 2/5 · rank 3",
+        "meaning  0.91  cosine 0.830 · centred 0.910 · rank 1",
+        "model    wordllama-256",
     )
 
 
@@ -51,4 +53,11 @@ def test_a_missing_side_says_why_it_counts_nothing() -> None:
 
 def test_archived_and_secret_memories_say_so() -> None:
     found = hit(flags=frozenset({"archived", "secret"}))
-    assert [text.split()[0] for text in why_lines(found, answer(found))[3:]] == ["archived:", "holds"]
+    assert [text.split()[0] for text in why_lines(found, answer(found))[4:]] == ["archived:", "holds"]
+
+
+def test_a_raw_score_of_a_small_store_does_not_round_to_nothing() -> None:
+    found = hit()
+    assert found.keyword is not None
+    small = replace(found, keyword=replace(found.keyword, bm25=1.2e-6, best_bm25=2e-6, inside=0.5))
+    assert "bm25 1.2e-06 + 0.50 inside words of 2.0e-06" in why_lines(small, answer(small))[1]

@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from textual.app import ComposeResult
 from textual.message import Message
 from textual.widget import Widget
 
 from tierdeck.config import ConsoleSettings
-from tierdeck_tui import shell
 from tierdeck_tui.shell import ShellApp
 
 
 class Host(ShellApp):
     """Shows a widget with the focus on it."""
-
-    CSS_PATH = str(Path(shell.__file__).with_name("theme.tcss"))
 
     def __init__(self, widget: Widget) -> None:
         super().__init__(ConsoleSettings())

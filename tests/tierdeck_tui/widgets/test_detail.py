@@ -51,14 +51,15 @@ async def test_relations_are_followed_and_come_back_from(store: Store, chain: li
 
 async def test_only_the_memory_on_which_the_cursor_rests_is_read(store: Store) -> None:
     ids = add_nodes(store, [NodeDraft(f"memory {n}") for n in range(20)])
-    detail = Detail(store)
     shown: list[str] = []
 
-    class Watch(Host):
-        def on_detail_shown(self, event: Detail.Shown) -> None:
-            shown.append(event.facts.node.id)
+    class Watched(Detail):
+        def on_detail__ready(self, message: Detail._Ready) -> None:
+            super().on_detail__ready(message)
+            shown.append(message.facts.node.id)
 
-    async with Watch(detail).run_test(size=(80, 40)) as pilot:
+    detail = Watched(store)
+    async with Host(detail).run_test(size=(80, 40)) as pilot:
         for node_id in ids:
             detail.show(Subject(node_id))
         await settled(pilot, pause_s=REST_S)

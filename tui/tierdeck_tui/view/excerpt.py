@@ -56,6 +56,7 @@ def _first_shown(text: str, matches: Sequence[Span], cells: int) -> int:
     """Where the line starts, so that its first match shows: 0, or the start of a word shortly before it."""
     if not matches or matches[0][1] <= cells - 1:
         return 0
-    start = max(0, matches[0][0] - cells // _LEAD_SHARE)
+    # No later than where the rest of the text still fills the row.
+    start = max(0, min(matches[0][0] - cells // _LEAD_SHARE, len(text) - cells + 2))
     blank = text.find(" ", start, matches[0][0])
     return blank + 1 if blank >= 0 else start

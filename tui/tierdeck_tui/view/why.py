@@ -19,8 +19,11 @@ def why_lines(hit: Hit, answer: SearchAnswer) -> tuple[str, ...]:
 
     Each is one line of safe text. Spec: SPEC-09.04
     """
-    head = f"{sum_line(hit, answer.alpha)}  (meaning + words)"
-    return (head, f"words    {_words(hit, answer)}", f"meaning  {_meaning(hit, answer)}", *_flag_lines(hit))
+    lines = [f"{sum_line(hit, answer.alpha)}  (meaning + words)"]
+    lines += [f"words    {_words(hit, answer)}", f"meaning  {_meaning(hit, answer)}"]
+    if hit.semantic is not None and answer.model:
+        lines.append(f"model    {visible(answer.model, one_line=True)}")
+    return (*lines, *_flag_lines(hit))
 
 
 def _words(hit: Hit, answer: SearchAnswer) -> str:
@@ -29,10 +32,10 @@ def _words(hit: Hit, answer: SearchAnswer) -> str:
         return (
             f"{NONE}  not asked for at alpha 1" if answer.alpha == 1 else f"{NONE}  none of the words stands in it"
         )
-    inside = f" + {part.inside:.2f} inside words" if part.inside else ""
+    inside = f" + {_raw(part.inside)} inside words" if part.inside else ""
     facts = [
-        f"bm25 {part.bm25:.2f}{inside} of the best {part.best_bm25:.2f}",
-        f"{part.matched_terms} of {part.asked_terms} terms",
+        f"bm25 {_raw(part.bm25)}{inside} of {_raw(part.best_bm25)}",
+        f"terms {part.matched_terms}/{part.asked_terms}",
     ]
     if part.rank is not None:
         facts.append(f"rank {part.rank}")
@@ -46,9 +49,12 @@ def _meaning(hit: Hit, answer: SearchAnswer) -> str:
     facts = [f"cosine {part.cosine:.3f}", f"centred {part.centred_cosine:.3f}"]
     if part.rank is not None:
         facts.append(f"rank {part.rank}")
-    if answer.model:
-        facts.append(visible(answer.model, one_line=True))
     return f"{short_number(part.score)}  " + " · ".join(facts)
+
+
+def _raw(bm25: float) -> str:
+    """A raw score; in a store of a few rows it is some millionths."""
+    return f"{bm25:.2f}" if bm25 >= 0.01 or bm25 == 0 else f"{bm25:.1e}"
 
 
 def _no_meaning(hit: Hit, answer: SearchAnswer) -> str:

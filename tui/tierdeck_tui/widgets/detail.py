@@ -57,12 +57,6 @@ class Detail(Vertical):
     """
 
     @dataclass
-    class Shown(Message):
-        """The pane shows its subject; `facts` are what was read."""
-
-        facts: MemoryFacts
-
-    @dataclass
     class _Ready(Message):
         number: int
         facts: MemoryFacts
@@ -214,7 +208,6 @@ class Detail(Vertical):
             text.focus()
         self._share_out()
         related.show_rows(facts.related, keep_cursor=message.is_same)
-        self.post_message(self.Shown(facts))
 
     def on_detail__failed(self, message: _Failed) -> None:
         """Say why there is nothing to read."""

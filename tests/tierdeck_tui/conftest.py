@@ -42,7 +42,7 @@ def still_screen(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(autouse=True)
 def quick_pilot(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Pilot waits after each key until the process has been idle for 20 ms; 5 ms show the same and add up to less."""
+    """Pilot waits after each key until the process was idle for 20 ms; 5 ms show the same and add up to less."""
     monkeypatch.setattr(_wait, "SLEEP_GRANULARITY", 0.005)
     monkeypatch.setattr(_wait, "SLEEP_IDLE", 0.005 / 20)
 

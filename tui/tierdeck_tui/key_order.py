@@ -1,9 +1,9 @@
 """Keys one after the other: the next is looked at when the one before has had its whole effect.
 
 Textual hands a key to the widget that has the focus at the moment it arrives, and what the key before has set off
-(a binding found only after bubbling up to the app, a focus change, a screen pushed) comes later. In a burst, as over
-a slow line, `/postgres` would open the box after `postgres` had gone to the list, each letter as a command. Here a
-key that arrives while another is under way waits.
+(a binding found only after bubbling up to the app, a focus change, a screen pushed) comes later. In a burst, as
+over a slow line, `/postgres` would open the box after `postgres` had gone to the list, each letter as a command.
+Here a key that arrives while another is under way waits.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from textual.dom import DOMNode
 
 InputEvent = events.Key | events.Paste
 
-# A key's effect bubbles from the focused widget up to the app; what an action sets off there (focus, messages) takes
-# the same way a second time.
+# A key's effect bubbles from the focused widget up to the app; what an action sets off there (focus, messages)
+# takes the same way a second time.
 CLIMBS = 2
 # A widget that is removed while a key is on its way up takes the key's trace with it.
 PATIENCE_S = 0.5

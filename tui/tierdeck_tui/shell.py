@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import time
+from collections.abc import Mapping
 from pathlib import Path
 from typing import ClassVar
 
@@ -42,7 +44,8 @@ class ShellApp(App[None]):
     BINDINGS: ClassVar[list[BindingType]] = list(bindings_for("app"))
 
     def __init__(self, settings: ConsoleSettings) -> None:
-        super().__init__()
+        # Told at once, for Textual chooses its NO_COLOR filter here: the one for other themes paints greys.
+        super().__init__(ansi_color=True if "NO_COLOR" in os.environ else None)
         self.failure: Exception | None = None
         self.last_key = ""  # a dialog must not be confirmed by the key that opened it
         self._key_order = KeyOrder(self, self._hand_on)
@@ -93,7 +96,7 @@ class ShellApp(App[None]):
         self,
         action: str | ActionParseResult,
         default_namespace: DOMNode | None = None,
-        namespaces: dict[str, DOMNode] | None = None,
+        namespaces: Mapping[str, DOMNode] | None = None,
     ) -> bool:
         """Do an action; one that writes is refused, and said so, where the store is read-only."""
         found = BY_ID.get(action) if isinstance(action, str) else None
@@ -120,8 +123,7 @@ class ShellApp(App[None]):
 
     def action_palette(self) -> None:
         """Open the palette."""
-        if not CommandPalette.is_open(self):
-            self.push_screen(CommandPalette([ActionProvider], placeholder="Find an action…"))
+        self.push_screen(CommandPalette([ActionProvider], placeholder="Find an action…"))
 
     def action_change_theme(self) -> None:
         """The next look; with NO_COLOR there is only one."""
@@ -162,7 +164,7 @@ class ShellApp(App[None]):
 
     def copy_out(self, text: str, what: str) -> None:
         """Copy a text by the terminal's own sequence, and into a file for terminals that refuse it."""
-        self.copy_to_clipboard(text)
+        self.copy_to_clipboard(text.encode("utf-8", "replace").decode("utf-8"))  # a lone surrogate would raise
         path = write_copied(text)
         also = f"; also written to {path}" if path else ""
         self.notify(f"copied {what} ({len(text):,} characters){also}")

@@ -55,14 +55,14 @@ def ending_on_signals(end: Callable[[int], None]) -> Iterator[None]:
     """
     before = {number: signal.getsignal(number) for number in ENDING_SIGNALS}
     attributes = _attributes()
-    seen = threading.Event()
+    watchdogs: list[threading.Timer] = []
 
     def on_signal(number: int, _: FrameType | None) -> None:
-        if seen.is_set():
+        if watchdogs:
             _end_now(number, attributes)
-        seen.set()
         watchdog = threading.Timer(WATCHDOG_S, _end_now, (number, attributes))
         watchdog.daemon = True
+        watchdogs.append(watchdog)
         watchdog.start()
         end(128 + number)
 
@@ -74,6 +74,8 @@ def ending_on_signals(end: Callable[[int], None]) -> Iterator[None]:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+        for watchdog in watchdogs:
+            watchdog.cancel()
 
 
 def _end_now(number: int, attributes: list[object] | None) -> None:

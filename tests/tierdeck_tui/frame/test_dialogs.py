@@ -16,12 +16,12 @@ from tierdeck_tui.shell import ShellApp
 from tierdeck_tui.widgets.dialog_button import DialogButton
 
 _NOTHING = object()
-MakeDialog = Callable[[], Dialog[object]]
+MakeDialog = Callable[[], Dialog[bool] | Dialog[str]]
 
 _DIALOGS: dict[str, MakeDialog] = {
-    "confirm": lambda: ConfirmDialog("Take back", "the last change of 1234abcd", confirm="Take back"),  # type: ignore[return-value]
-    "reason": lambda: ReasonDialog("Archive", "3 memories", confirm="Archive"),  # type: ignore[return-value]
-    "choice": lambda: ChoiceDialog("Restore", "how?", [Choice("fork", "fork"), Choice("rewind", "rewind")]),  # type: ignore[return-value]
+    "confirm": lambda: ConfirmDialog("Take back", "the last change of 1234abcd", confirm="Take back"),
+    "reason": lambda: ReasonDialog("Archive", "3 memories", confirm="Archive"),
+    "choice": lambda: ChoiceDialog("Restore", "how?", [Choice("fork", "fork"), Choice("rewind", "rewind")]),
 }
 
 
@@ -35,7 +35,7 @@ class _Answer:
         self.value = value
 
 
-async def _open(app: ShellApp, pilot: Pilot[None], dialog: Dialog[object], *, by: str = "u") -> _Answer:
+async def _open(app: ShellApp, pilot: Pilot[None], dialog: Dialog[bool] | Dialog[str], *, by: str = "u") -> _Answer:
     """Open a dialog as an action would that was started by that key."""
     answer = _Answer()
     app.last_key = by
@@ -130,7 +130,7 @@ async def test_a_harmless_choice_may_begin_on_its_first_answer() -> None:
     app = ShellApp(ConsoleSettings())
     async with app.run_test() as pilot:
         dialog = ChoiceDialog("Copy", "", [Choice("id", "the id"), Choice("text", "the text")], first="text")
-        answer = await _open(app, pilot, dialog, by="y")  # type: ignore[arg-type]
+        answer = await _open(app, pilot, dialog, by="y")
         await pilot.press("enter")
         await pilot.pause()
         assert answer.value == "text"
@@ -179,7 +179,7 @@ async def test_a_reason_that_is_not_mandatory_may_be_empty() -> None:
     app = ShellApp(ConsoleSettings())
     async with app.run_test() as pilot:
         dialog = ReasonDialog("Edit", "1 memory", confirm="Save", is_mandatory=False)
-        answer = await _open(app, pilot, dialog)  # type: ignore[arg-type]
+        answer = await _open(app, pilot, dialog)
         await pilot.click("#confirm")
         await pilot.pause()
         assert answer.value == ""
@@ -195,7 +195,7 @@ async def test_title_text_and_labels_are_shown_literally(text: str) -> None:
             ReasonDialog(text, text, confirm=text),
             ChoiceDialog(text, text, [Choice("a", text)]),
         ):
-            await _open(app, pilot, dialog)  # type: ignore[arg-type]
+            await _open(app, pilot, dialog)
             shown = "".join(strip.text for strip in app.screen._compositor.render_strips())
             assert not any(ord(char) < 0x20 or 0x7F <= ord(char) <= 0x9F for char in shown)
             assert "\u202e" not in shown

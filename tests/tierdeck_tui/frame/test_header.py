@@ -53,6 +53,18 @@ async def test_a_badge_counts_what_waits_in_a_mode(make_app: MakeApp, small_stor
         assert "4 Overview (3)" in header_text(app)
 
 
+@pytest.mark.case("U04")
+async def test_progress_with_brackets_is_shown_literally(make_app: MakeApp, small_store: Path) -> None:
+    app = make_app(small_store)
+    async with app.run_test(size=(160, 24)) as pilot:
+        app.status = replace(
+            app.status, progress="embedding [data: /m?id=1-] [/x]", degraded="keyword only: [/x] [b"
+        )
+        await pilot.pause()
+        assert "embedding [data: /m?id=1-] [/x]" in header_text(app)
+        assert "keyword only: [/x] [b" in header_text(app)
+
+
 async def test_a_click_on_a_title_goes_to_its_mode(make_app: MakeApp, small_store: Path) -> None:
     app = make_app(small_store)
     async with app.run_test() as pilot:

@@ -19,14 +19,15 @@ class OpeningScreen(FrameScreen):
 
     def __init__(self, path: Path) -> None:
         super().__init__()
-        self._path = path
+        self._text = visible(f"Opening {path} …")
 
     def compose_body(self) -> Iterable[Widget]:
         """The sentence."""
         with Middle(), Center():
-            yield Static(visible(f"Opening {self._path} …"), id="opening", markup=False)
+            yield Static(self._text, id="opening", markup=False)
 
     def show_busy(self, error: StoreBusyError) -> None:
         """Say that another program holds the store, and that this goes on trying."""
-        text = f"{error.message}\n\nTrying again until it is free; q leaves."
-        self.query_one("#opening", Static).update(visible(text))
+        self._text = visible(f"{error.message}\n\nTrying again until it is free; q leaves.")
+        for line in self.query("#opening").results(Static):  # none yet when it was held from before the start
+            line.update(self._text)

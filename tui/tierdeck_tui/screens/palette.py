@@ -1,6 +1,6 @@
 """The palette's source: our own actions and nothing else.
 
-Textual parses a hit's help as markup, so only texts of the action table go there.
+Textual parses a hit's help, and a title that is a string, as markup; ours are contents, for `[` is a key.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from functools import partial
 from typing import TYPE_CHECKING, cast
 
 from textual.command import DiscoveryHit, Hit, Hits, Provider
+from textual.content import Content
 
 from tierdeck_tui.actions import ACTIONS, Action
 from tierdeck_tui.keys import key_text
@@ -24,7 +25,7 @@ class ActionProvider(Provider):
     async def discover(self) -> Hits:
         """All of them, in the table's order."""
         for _, title, run in self._offers():
-            yield DiscoveryHit(title, run)
+            yield DiscoveryHit(Content(title), run, text=title)
 
     async def search(self, query: str) -> Hits:
         """Those whose sentence or footer word fits what is typed."""

@@ -11,6 +11,7 @@ from textual.widgets import Input, Static
 from tierdeck_tui.screens.dialog import Dialog
 from tierdeck_tui.view.sanitise import visible
 from tierdeck_tui.widgets.dialog_button import DialogButton
+from tierdeck_tui.widgets.safe_input import SafeInput
 
 MIN_REASON_CHARS = 3
 
@@ -39,7 +40,7 @@ class ReasonDialog(Dialog[str]):
 
     def compose_question(self) -> Iterable[Widget]:
         """The box, and what it still lacks."""
-        yield Input(id="reason", placeholder="why?", compact=True, select_on_focus=False)
+        yield SafeInput(id="reason", placeholder="why?", compact=True, select_on_focus=False)
         yield Static("", id="reason-lacks", markup=False)
 
     def compose_buttons(self) -> Iterable[Widget]:

@@ -18,6 +18,7 @@ from textual.widget import Widget
 from tierdeck_tui.actions import bindings_for
 from tierdeck_tui.view.card_line import GAP, CardLine, LaidOut, lay_out
 from tierdeck_tui.view.sanitise import pad
+from tierdeck_tui.widgets.component_style import component_style
 
 READING = (CardLine("reading…", state="muted"),)
 
@@ -117,7 +118,7 @@ class Card(Widget, can_focus=True):
         line = self._lines[row.index]
         cursor = None
         if self.has_focus and row.index == self._cursor and line.query is not None:
-            cursor = self.get_visual_style("card--cursor")
+            cursor = component_style(self, "card--cursor")
         value_style = cursor or self._style(line.state)
         if not row.value and not row.bar:
             return self._filled(Content.styled(row.label, value_style), cursor)
@@ -136,4 +137,4 @@ class Card(Widget, can_focus=True):
         return Content.assemble(content, (rest, cursor))
 
     def _style(self, name: str) -> Style:
-        return self.get_visual_style(f"card--{name}")
+        return component_style(self, f"card--{name}")

@@ -18,6 +18,7 @@ from textual.widget import Widget
 
 from tierdeck_tui.actions import BY_ID
 from tierdeck_tui.keys import key_text
+from tierdeck_tui.widgets.component_style import component_style
 
 if TYPE_CHECKING:
     from tierdeck_tui.app import TierdeckApp
@@ -84,11 +85,11 @@ class ActionFooter(Widget):
 
     def _styled(self, item: FooterItem) -> Content:
         if item.is_grey:
-            return Content.styled(f"{item.key} {item.label}", self.get_visual_style("footer--grey"))
+            return Content.styled(f"{item.key} {item.label}", component_style(self, "footer--grey"))
         return Content.assemble(
-            (item.key, self.get_visual_style("footer--key")),
+            (item.key, component_style(self, "footer--key")),
             " ",
-            (item.label, self.get_visual_style("footer--label")),
+            (item.label, component_style(self, "footer--label")),
         )
 
     def _follow(self, _: Screen[object]) -> None:

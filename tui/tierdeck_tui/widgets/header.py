@@ -9,6 +9,7 @@ from textual.content import Content
 from textual.widget import Widget
 
 from tierdeck_tui.status import GAP_CELLS
+from tierdeck_tui.widgets.component_style import component_style
 
 if TYPE_CHECKING:
     from tierdeck_tui.app import TierdeckApp
@@ -36,7 +37,7 @@ class StatusHeader(Widget):
         modes = Content("").join(title for _, title in self._modes(app))
         room = self.size.width - modes.cell_length - GAP_CELLS
         styled = [
-            Content.styled(part.text, self.get_visual_style(f"header--{part.role}"))
+            Content.styled(part.text, component_style(self, f"header--{part.role}"))
             for part in app.status.parts(room)
         ]
         right = Content(" " * GAP_CELLS).join(styled)
@@ -58,7 +59,7 @@ class StatusHeader(Widget):
         for mode in app.modes:
             waiting = app.status.badges.get(mode.name, 0)
             badge = f"({waiting}) " if waiting else ""
-            style = self.get_visual_style("header--here" if mode.name == app.current_mode else "header--mode")
+            style = component_style(self, "header--here" if mode.name == app.current_mode else "header--mode")
             titles.append((mode.name, Content.styled(f" {mode.digit} {mode.title} {badge}", style)))
         return titles
 

@@ -1,0 +1,77 @@
+from __future__ import annotations
+
+import getpass
+from pathlib import Path
+
+import pytest
+
+from tests.tierdeck_tui.conftest import keyword_settings
+from tierdeck.config import EmbeddingSettings, Settings
+from tierdeck.store import open_store
+from tierdeck_tui.console import Console
+
+
+def test_before_the_model_is_loaded_there_is_none_and_it_says_so(small_store: Path) -> None:
+    with open_store(small_store) as store:
+        deck = Console(store, Settings())
+        assert deck.embedder() is None
+        assert deck.meaning_state().word == "loading…"
+        assert deck.meaning_state().degraded == ""
+        assert deck.index() is None
+
+
+def test_without_a_model_it_says_keyword_only_and_why_and_what_to_do(small_store: Path) -> None:
+    with open_store(small_store) as store:
+        deck = Console(store, keyword_settings())
+        assert deck.load_meaning() is None
+        state = deck.meaning_state()
+        assert state.degraded == "keyword only: no embedding model"
+        assert "turned off" in state.detail
+        assert state.hint
+
+
+def test_a_missing_key_is_told_not_raised(small_store: Path) -> None:
+    settings = Settings(embedding=EmbeddingSettings(provider="openai"))
+    with open_store(small_store) as store:
+        deck = Console(store, settings)
+        assert deck.load_meaning() is None
+        assert "OPENAI_API_KEY" in deck.meaning_state().detail
+
+
+def test_the_local_model_is_ready_after_loading(small_store: Path) -> None:
+    with open_store(small_store) as store:
+        deck = Console(store, Settings(embedding=EmbeddingSettings(provider="local")))
+        embedder = deck.load_meaning()
+        assert embedder is not None
+        assert deck.embedder() is embedder
+        assert deck.meaning_state().is_ready
+        assert not embedder.is_remote
+
+
+def test_the_operator_is_the_setting_then_the_login_name(
+    small_store: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with open_store(small_store) as store:
+        assert Console(store, keyword_settings(operator="Ada")).operator() == "Ada"
+        monkeypatch.setenv("LOGNAME", "grace")
+        assert Console(store, keyword_settings()).operator() == getpass.getuser() == "grace"
+
+
+@pytest.mark.parametrize(("read_only", "access"), [(False, "rw"), (True, "ro")])
+def test_access_is_what_may_be_done(small_store: Path, read_only: bool, access: str) -> None:
+    with open_store(small_store, read_only=read_only) as store:
+        assert Console(store, keyword_settings(), read_only).access == access
+
+
+def test_read_only_can_be_asked_for_on_a_store_that_could_be_written(small_store: Path) -> None:
+    with open_store(small_store) as store:
+        deck = Console(store, keyword_settings(), read_only=True)
+        assert deck.read_only
+        assert deck.access == "ro"
+
+
+def test_closing_twice_is_allowed(small_store: Path) -> None:
+    deck = Console(open_store(small_store), keyword_settings())
+    deck.close()
+    deck.close()
+    assert deck.index() is None

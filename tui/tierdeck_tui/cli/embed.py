@@ -116,12 +116,16 @@ def _embed(
 
 
 def _remove_index(store: Store, choice: ModelChoice, *, is_sure: bool) -> None:
-    from tierdeck.maintenance.index_move import remove_index
+    from tierdeck.embed.index_file import rebuild_index
 
     path = index_path(store)
     again = f"; making it anew sends texts to {choice.name}" if choice.is_remote else ""
     confirm("remove index file", f"remove {path}? The store stays as it is{again}", is_sure=is_sure)
-    if remove_index(path):
+    existed = path.exists()
+    aside = rebuild_index(store)  # a file that is no index of ours is never removed
+    if aside is not None:
+        talk(f"moved {path} to {aside}: it is not an index of ours")
+    elif existed:
         talk(f"removed {path}")
 
 

@@ -153,10 +153,18 @@ def test_a_memory_without_a_readable_time_stands_at_the_end(tmp_path: Path) -> N
         assert names(page) == ["seconds", "number", "iso", "null", "word"]
 
 
-def test_a_store_of_ours_is_paged_by_its_index_and_another_programs_by_sorting(
+def test_a_store_of_ours_is_paged_by_its_index_and_what_has_none_by_sorting(
     store: Store, family_store_path: Path
 ) -> None:
     assert isinstance(listing_of(store, NodeFilter()), IndexedListing)
+    inside = (
+        NodeFilter(session="s"),
+        NodeFilter(project="p"),
+        NodeFilter(tag="t"),
+        NodeFilter(metadata=(("a", "b"),)),
+    )
+    for filter in inside:
+        assert isinstance(listing_of(store, filter), SortedListing), "it has to read every row"
     with open_store(family_store_path) as theirs:
         assert isinstance(listing_of(theirs, NodeFilter()), SortedListing)
 

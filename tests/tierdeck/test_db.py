@@ -18,6 +18,7 @@ from tests.other_program import OtherProgram, other_program
 from tierdeck import db
 from tierdeck.errors import (
     DamagedStoreError,
+    InvalidValueError,
     NotAStoreError,
     ReadOnlyStoreError,
     StoreBusyError,
@@ -298,6 +299,14 @@ def _sql(text: str) -> Callable[[Path], None]:
     return run
 
 
+def _bind(value: str | int) -> Callable[[Path], None]:
+    def run(path: Path) -> None:
+        with closing(apsw.Connection(str(path))) as conn:
+            conn.execute("SELECT ?", (value,)).fetchall()
+
+    return run
+
+
 @pytest.mark.parametrize(
     ("fault", "becomes", "says"),
     [
@@ -309,6 +318,8 @@ def _sql(text: str) -> Callable[[Path], None]:
         (_sql("INSERT INTO u VALUES (1), (1)"), StoreError, "UNIQUE constraint failed"),
         (_sql("SELECT CAST(x'ff' AS TEXT)"), StoreError, "not UTF-8"),
         (_sql("SELECT zeroblob(3000000000)"), StoreError, "too big"),
+        (_bind("half \ud800"), InvalidValueError, "half a character"),
+        (_bind(2**64), InvalidValueError, "beyond 64 bits"),
         (_sql("ATTACH 'file:/nowhere/x.db?mode=ro' AS x"), StoreError, "can't be opened"),
     ],
 )
@@ -320,7 +331,7 @@ def test_what_the_driver_raises_becomes_an_error_that_names_file_and_cause(
     with pytest.raises(becomes, match=says) as caught, db.driver_errors(path, "read"):
         fault(path)
     assert str(path) in caught.value.message
-    assert isinstance(caught.value.__cause__, apsw.Error | UnicodeDecodeError)
+    assert isinstance(caught.value.__cause__, apsw.Error | ValueError | OverflowError)
 
 
 def test_a_file_that_is_no_database_is_named_as_such(path: Path) -> None:

@@ -11,6 +11,7 @@ import apsw
 
 from tierdeck.errors import (
     DamagedStoreError,
+    InvalidValueError,
     NotAStoreError,
     ReadOnlyStoreError,
     StoreBusyError,
@@ -36,6 +37,10 @@ def driver_errors(path: Path, doing: str, *, waited_ms: int = BUSY_TIMEOUT_MS) -
         raise _translated(_first_error(e), path, doing, waited_ms) from e
     except UnicodeDecodeError as e:
         raise StoreError(f"{doing} {path}: it holds a text that is not UTF-8 ({e.reason} at byte {e.start})") from e
+    except UnicodeEncodeError as e:
+        raise InvalidValueError(f"{doing} {path}: a text holds half a character (a lone surrogate)") from e
+    except OverflowError as e:
+        raise InvalidValueError(f"{doing} {path}: a number is beyond 64 bits ({e})") from e
 
 
 def damaged(path: Path, doing: str, cause: str) -> DamagedStoreError:

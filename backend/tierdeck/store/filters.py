@@ -55,7 +55,7 @@ def filter_sql(
 
     def add(sql: str, *params: SQLValue) -> None:
         parts.append(sql)
-        values.extend(params)
+        values.extend(map(_storable, params))
 
     _add_tiers(filter, alias, parts)
     if filter.types:
@@ -84,6 +84,17 @@ def filter_sql(
     for key, value in filter.metadata:
         add(_metadata_pair(alias), key, value)
     return (" AND ".join(parts) or "1"), values
+
+
+def _storable(value: SQLValue) -> SQLValue:
+    """A text that SQLite can't take (half a character) goes in as bytes, which equal no text."""
+    if not isinstance(value, str):
+        return value
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        return value.encode("utf-8", "surrogatepass")
+    return value
 
 
 def _add_tiers(filter: NodeFilter, alias: str, parts: list[str]) -> None:

@@ -124,11 +124,19 @@ def test_a_session_a_project_and_a_tag_are_data_whatever_they_look_like(store: S
 
 @pytest.mark.case("D11")
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=100)
-@given(key=st.text(st.characters(codec="utf-8"), max_size=30), value=st.text(max_size=30))
+@given(key=st.text(st.characters(codec="utf-8")), value=st.text(st.characters(codec="utf-8")))
 def test_no_key_or_value_at_all_reaches_the_sql(store: Store, key: str, value: str) -> None:
     sql, values = filter_sql(NodeFilter(metadata=((key, value),)), has_sessions=False)
     assert sql == filter_sql(NodeFilter(metadata=(("x", "y"),)), has_sessions=False)[0]
     assert values == [key, value]
+
+
+@pytest.mark.case("D11")
+def test_half_a_character_is_a_text_that_no_memory_has(store: Store) -> None:
+    add_node(store, NodeDraft("x", metadata={"session_id": "s", "tags": ["t"]}))
+    half = "\ud800"
+    for filter in (NodeFilter(session=half), NodeFilter(tag=half), NodeFilter(metadata=((half, half),))):
+        assert found(store, filter) == set()
 
 
 def test_a_metadata_value_is_compared_as_text(store: Store) -> None:

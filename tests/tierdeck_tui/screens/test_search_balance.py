@@ -209,3 +209,13 @@ async def test_without_a_model_the_balance_says_off_and_moving_it_changes_no_ord
         await seen.press("right_square_bracket")
         assert seen.rows() == before
         assert isinstance(app.focused, MemoryList)
+
+
+async def test_enter_leaves_the_balance_for_the_list(db: Path, make_app: MakeApp) -> None:
+    app = make_app(db, words_only())
+    async with app.run_test(size=(120, 32)) as pilot:
+        seen = Seen(app, pilot)
+        await seen.settle()
+        await seen.press("a", "left", "enter")
+        assert seen.alpha == 0.4
+        assert seen.focused == "results"

@@ -39,6 +39,7 @@ async def test_relations_are_followed_and_come_back_from(store: Store, chain: li
         await settled(pilot, pause_s=REST_S)
         assert "link 0" in text(detail)
         related(detail).focus()
+        assert related(detail).cursor_number == 0
         await pilot.press("enter")
         await settled(pilot)
         assert detail.subject_id == chain[1]
@@ -46,6 +47,25 @@ async def test_relations_are_followed_and_come_back_from(store: Store, chain: li
         assert detail.back()
         await settled(pilot)
         assert detail.subject_id == chain[0]
+        assert not detail.back()
+
+
+async def test_news_about_the_first_memory_do_not_take_the_reader_away_from_a_followed_one(
+    store: Store, chain: list[str]
+) -> None:
+    detail = Detail(store)
+    async with Host(detail).run_test(size=(80, 40)) as pilot:
+        detail.show(Subject(chain[0]))
+        await settled(pilot, pause_s=REST_S)
+        related(detail).focus()
+        await pilot.press("enter")
+        await settled(pilot)
+        detail.show(Subject(chain[0]))
+        await settled(pilot, pause_s=REST_S)
+        assert detail.subject_id == chain[1]
+        detail.show(Subject(chain[2]))
+        await settled(pilot, pause_s=REST_S)
+        assert detail.subject_id == chain[2]
         assert not detail.back()
 
 

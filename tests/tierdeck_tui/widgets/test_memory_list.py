@@ -256,3 +256,17 @@ async def test_secrets_are_masked_until_revealed() -> None:
         assert "hidden" in texts(host)[0]
         shown.set_reveal(True)
         assert "sk-test-0000" in texts(host)[0]
+
+
+async def test_a_list_that_is_filled_while_it_is_hidden_begins_at_its_first_row() -> None:
+    shown = MemoryList()
+    host = Host(shown)
+    async with host.run_test(size=(80, 14)) as pilot:
+        shown.display = False
+        await pilot.pause()
+        shown.show_rows([replace(row(), id=str(n)) for n in range(30)])
+        await pilot.pause()
+        shown.display = True
+        await pilot.pause()
+        assert shown.cursor_number == 0
+        assert shown.scroll_offset.y == 0

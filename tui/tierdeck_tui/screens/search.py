@@ -132,6 +132,7 @@ class SearchScreen(MemoryActionsScreen):
         self._results.focus()
 
     @on(QueryBox.Left)
+    @on(AlphaBar.Left)
     def _left_box(self) -> None:
         self._results.focus()
 

@@ -34,6 +34,10 @@ class AlphaBar(LinesView, can_focus=True):
 
         alpha: float
 
+    @dataclass
+    class Left(Message):
+        """The operator is done with it."""
+
     def step(self, steps: int) -> None:
         """Move it by tenths."""
         self._set(stepped(self.alpha, steps))
@@ -44,6 +48,9 @@ class AlphaBar(LinesView, can_focus=True):
         if event.key in moves:
             event.stop()
             self.step(moves[event.key])
+        elif event.key == "enter":
+            event.stop()
+            self.post_message(self.Left())
 
     def on_click(self, event: events.Click) -> None:
         """A click on the track puts the knob there."""

@@ -101,7 +101,13 @@ class Detail(Vertical):
         return self.has_class("-has-related")
 
     def show(self, subject: Subject | None) -> None:
-        """Show a memory as soon as the cursor rests on it; None clears the pane."""
+        """Show a memory as soon as the cursor rests on it; None clears the pane.
+
+        Where relations were followed from this very memory, what is read now stays, and the way back leads here.
+        """
+        if self._trail and subject is not None and subject.node_id == self._trail[0].node_id:
+            self._trail[0] = subject
+            return
         self._trail.clear()
         self._turn_to(subject, REST_S)
 

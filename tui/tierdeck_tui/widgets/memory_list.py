@@ -238,6 +238,8 @@ class MemoryList(LinesView):
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
         """Scrolling takes the cursor along, so that one page holds both what is seen and what a key acts on."""
         super().watch_scroll_y(old_value, new_value)
+        if self.size.height < ROW_LINES:
+            return
         top = round(new_value)
         first = -(-top // ROW_LINES)
         last = max(first, (top + self.size.height) // ROW_LINES - 1)
@@ -304,6 +306,8 @@ class MemoryList(LinesView):
 
     def _keep_cursor_in_view(self) -> None:
         top, height = self._window.cursor * ROW_LINES, self.size.height
+        if height < ROW_LINES:  # not laid out yet, or hidden: there is no view to keep it in
+            return
         if top < self.scroll_offset.y:
             self.scroll_to(y=top, animate=False, force=True)
         elif top + ROW_LINES > self.scroll_offset.y + height:

@@ -151,6 +151,7 @@ async def test_nothing_found_names_the_filter_and_x_drops_it(seen: Seen) -> None
     assert seen.rows() == ["redis holds the sessions"]
 
 
+@pytest.mark.spec("SPEC-03.19", "SPEC-03.20")
 async def test_what_is_only_in_the_archive_is_said_and_shown_on_a_key(seen: Seen) -> None:
     [hit] = search(seen.app.deck.store, "redis", alpha=0.0).hits
     archive_nodes(seen.app.deck.store, [hit.row.id], actor="test")

@@ -114,7 +114,7 @@ async def test_a_secret_is_masked_on_the_screen_and_in_what_is_copied_until_it_i
     assert KEY[8:] not in "\n".join(seen.painted())
 
 
-@pytest.mark.case("T12", "T13")
+@pytest.mark.case("T12", "T13", "X04")
 async def test_archiving_shows_what_moves_asks_why_and_can_be_taken_back(seen: Seen) -> None:
     await seen.pilot.press("A")
     await until(seen, lambda: isinstance(seen.app.screen, ReasonDialog))

@@ -60,6 +60,7 @@ async def test_meaning_finds_what_no_word_of_the_query_stands_in(local: Seen) ->
     assert any("money back" in row for row in local.rows())
 
 
+@pytest.mark.spec("SPEC-09.05")
 async def test_moving_the_balance_orders_the_same_answer_anew_without_asking_again(local: Seen) -> None:
     await local.ask("refund")
     number, before = local.screen._number, local.screen._answer

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from rich.cells import cell_len
 
@@ -101,3 +103,4 @@ def test_a_memory_without_sessions_says_what_its_counter_says() -> None:
         Node(id="n", type=NodeType.FACT, content="x", access_count=7), AccessSummary(), (), (), (), (), ()
     )
     assert "used 7×, by sessions that were not recorded" in shown(bare)
+    assert "not used yet" in shown(replace(bare, node=replace(bare.node, access_count=0)))

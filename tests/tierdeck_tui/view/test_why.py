@@ -11,6 +11,7 @@ from tests.tierdeck_tui.view.rows import answer, hit
 from tierdeck_tui.view.why import sum_line, why_lines
 
 
+@pytest.mark.spec("SPEC-09.04")
 def test_the_score_is_told_as_its_sum() -> None:
     assert sum_line(hit(), 0.4) == "0.772 = 0.4×0.91 + 0.6×0.68"
 

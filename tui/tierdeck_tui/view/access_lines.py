@@ -25,7 +25,8 @@ def access_lines(
         access_count: what the memory's own counter says; programs that keep no sessions leave only that.
     """
     if not accesses:
-        return [line(Piece(f"used {access_count}×, by sessions that were not recorded", "muted"))]
+        used = f"used {access_count}×, by sessions that were not recorded" if access_count else "not used yet"
+        return [line(Piece(used, "muted"))]
     head = f"{counted(summary.pulls, 'pull')} in {counted(summary.roots, 'session')} · " + " · ".join(
         (counted(summary.pushes, "push", "pushes"), f"listed {summary.shown}×")
     )

@@ -12,6 +12,8 @@ from tierdeck_tui.view.sanitise import cut, visible
 
 _MAX_SHOWN = 6
 _TEXT_CELLS = 60
+# Beside an id and a move, in a dialog of 64 cells.
+_MOVED_TEXT_CELLS = 32
 _MAX_DIFF_LINES = 30
 # difflib compares every line with every other in the worst case.
 _MAX_DIFF_CHARS = 100_000
@@ -22,7 +24,7 @@ def move_preview(nodes: Sequence[Node], to_tier: Tier) -> str:
     lines = []
     for node in nodes[:_MAX_SHOWN]:
         move = f"{node.tier.value} → {to_tier.value}" if node.tier is not to_tier else f"stays in {to_tier.value}"
-        lines.append(f"{visible(node.short_id, one_line=True)}  {move}  {_head(node.content)}")
+        lines.append(f"{visible(node.short_id, one_line=True)}  {move}  {_head(node.content, _MOVED_TEXT_CELLS)}")
     if len(nodes) > _MAX_SHOWN:
         lines.append(f"and {counted(len(nodes) - _MAX_SHOWN, 'more', 'more')}")
     return "\n".join(lines)
@@ -82,8 +84,8 @@ def _diff(old: str, new: str) -> list[str]:
     return lines[:_MAX_DIFF_LINES] + (["…"] if len(lines) > _MAX_DIFF_LINES else [])
 
 
-def _head(text: str) -> str:
-    return cut(visible(mask_secrets(text[:400]), one_line=True), _TEXT_CELLS)
+def _head(text: str, cells: int = _TEXT_CELLS) -> str:
+    return cut(visible(mask_secrets(text[:400]), one_line=True), cells)
 
 
 def _number(value: float | None) -> str | None:

@@ -45,7 +45,7 @@ class VectorTable:
                 self._put_one(node_id, vector)
         else:
             self.vectors += len(rows)
-            # Within one batch float32 errs by 1e-7 of the sum and takes half the time; from batch to batch it would drift.
+            # Within a batch float32 errs by 1e-7 of the sum and takes half the time; over many it would drift.
             matrix = np.frombuffer(b"".join(blob for _, blob in blobs), np.float32)
             self.vector_sum += matrix.reshape(len(rows), -1).sum(axis=0)
 

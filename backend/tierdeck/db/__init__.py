@@ -10,6 +10,7 @@ from tierdeck.db.connections import (
     open_scratch,
     open_writer,
     set_journal_mode,
+    set_writer_cache,
 )
 from tierdeck.db.driver_errors import BUSY_TIMEOUT_MS, damaged, driver_errors
 from tierdeck.db.file_system import file_system_type, is_network_file_system
@@ -46,4 +47,5 @@ __all__ = [
     "open_untouched",
     "open_writer",
     "set_journal_mode",
+    "set_writer_cache",
 ]

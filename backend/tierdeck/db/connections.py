@@ -41,9 +41,13 @@ def open_writer(path: Path, *, timeout_ms: int = BUSY_TIMEOUT_MS) -> apsw.Connec
     with driver_errors(path, "open"):
         conn = apsw.Connection(file_uri(path, "mode=rwc"), flags=URI_FLAGS)
         set_common(conn, timeout_ms)
-        conn.pragma("cache_size", -WRITER_CACHE_KIB)
         conn.transaction_mode = "IMMEDIATE"
         return conn
+
+
+def set_writer_cache(conn: apsw.Connection) -> None:
+    """Memory for a store's writer; not part of `open_writer`, since the setting reads the file's head."""
+    conn.pragma("cache_size", -WRITER_CACHE_KIB)
 
 
 def set_journal_mode(conn: apsw.Connection, path: Path) -> str:

@@ -100,8 +100,14 @@ def open_for_writing(store: Store) -> apsw.Connection:
 
 
 def open_for_reading(store: Store) -> apsw.Connection | None:
-    """The store's index file, open for reading; None when there is none yet. Raises as `open_for_writing`."""
+    """The store's index file, open for reading; None when there is none yet. Raises as `open_for_writing`.
+
+    A store of ours that is only read has a copy of the index beside it made first.
+    """
     path = index_path(store)
+    if not path.exists() and _has_beside(path, store):
+        _make_file(path, store)
+        _copy_beside(path, store)
     if not path.exists() or path.stat().st_size == 0:
         return None
     conn = _open(path, is_writing=False)
@@ -239,10 +245,16 @@ def _make_file(path: Path, store: Store) -> None:
         raise IndexFileError(f"make index {path}: {e.strerror}", hint="search by word works without it") from e
 
 
-def _copy_beside(path: Path, store: Store) -> None:
+def _has_beside(path: Path, store: Store) -> bool:
+    """Whether the index of a store that is only read can begin as a copy of the one beside it."""
     beside = beside_index_path(store.path)
-    if path == beside or store.kind is StoreKind.FOREIGN or not beside.exists():
+    return path != beside and store.kind is not StoreKind.FOREIGN and beside.exists()
+
+
+def _copy_beside(path: Path, store: Store) -> None:
+    if not _has_beside(path, store):
         return
+    beside = beside_index_path(store.path)
     part = path.with_name(f"{path.name}.part-{os.getpid()}")
     part.unlink(missing_ok=True)
     try:

@@ -143,6 +143,7 @@ def _bring_up_to_date(writer: apsw.Connection, path: Path, kind: StoreKind) -> N
     has_tables = migrate.kind_of(writer, path) is not None
     version = migrate.version_of(writer) if has_tables else 0
     migrate.check_version(version, path)
+    db.set_writer_cache(writer)
     if kind is StoreKind.OWN:
         db.set_journal_mode(writer, path)
     if version == migrate.SCHEMA_VERSION:

@@ -20,7 +20,8 @@ from tierdeck.embed.index_path import cache_folder, cached_index_path
 from tierdeck.embed.indexer import run_indexer
 from tierdeck.embed.vector_index import open_vector_index
 from tierdeck.errors import IndexFileError, ModelUnavailableError
-from tierdeck.store import Store, open_store
+from tierdeck.model import NodeDraft
+from tierdeck.store import Store, add_nodes, open_store
 
 Fill = Callable[..., list[str]]
 LOCAL = EmbeddingSettings(provider="local")
@@ -287,3 +288,17 @@ def test_a_folder_that_may_not_be_written_is_said_to_be_so(
         with pytest.raises(IndexFileError, match="make index"):
             run_indexer(store, make_embedder(LOCAL), LOCAL)
         assert estimate(store, LOCAL).texts > 0
+
+
+def test_a_read_only_look_at_our_own_store_searches_the_vectors_beside_it(tmp_path: Path) -> None:
+    path = tmp_path / "memory.db"
+    with open_store(path, create=True) as store:
+        add_nodes(store, [NodeDraft("one"), NodeDraft("two")])
+        run_indexer(store, make_embedder(LOCAL), LOCAL)
+    before = folder_bytes(tmp_path)
+    with open_store(path, read_only=True) as store:
+        index = open_vector_index(store)
+        assert index is not None
+        with index:
+            assert index.vectors_count == 2
+    assert folder_bytes(tmp_path) == before

@@ -1,10 +1,11 @@
 """How long the console's event loop stands still while the Search screen is used on a long store.
 
-    python -m tests.bench.console_loop [rows] [--store FILE]
+    python -m tests.bench.console_loop [rows] [--store FILE] [--meaning]
 
 For each thing that is done: the processor time of the longest stretch that the loop worked without giving way,
 which a busy machine hardly changes, and beside it how late the loop woke at worst, which it does. An idle loop and
-a megabyte of text stand beside the rest for comparison.
+a megabyte of text stand beside the rest for comparison. With `--meaning` the local model embeds every memory first,
+and each search goes by word and by meaning.
 """
 
 from __future__ import annotations
@@ -18,6 +19,9 @@ from pathlib import Path
 
 from tests.tierdeck_tui.loop_lag import LoopLag
 from tests.tierdeck_tui.screens.search_host import Seen, words_only
+from tierdeck.config import Settings
+from tierdeck.embed import make_embedder
+from tierdeck.embed.indexer import run_indexer
 from tierdeck.model import NodeDraft, NodeType, Tier
 from tierdeck.store import add_nodes, open_store
 from tierdeck_tui.app import TierdeckApp
@@ -91,9 +95,9 @@ def drafts(count: int) -> Iterator[NodeDraft]:
         yield NodeDraft(text, type=kinds[n % 5], tier=tiers[n % 3], created_at_ms=start_ms + n * 1000)
 
 
-async def measure(path: Path) -> None:
+async def measure(path: Path, settings: Settings) -> None:
     """Do everything once and print a line for each."""
-    deck = Console(open_store(path), words_only(debounce_ms=120))
+    deck = Console(open_store(path), settings)
     app = TierdeckApp(deck)
     begun_s = time.perf_counter()
     async with app.run_test(size=(120, 32)) as pilot:
@@ -120,15 +124,19 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("rows", type=int, nargs="?", default=100_000)
     parser.add_argument("--store", type=Path)
+    parser.add_argument("--meaning", action="store_true")
     asked = parser.parse_args()
+    settings = Settings() if asked.meaning else words_only(debounce_ms=120)
     if asked.store is not None:
-        asyncio.run(measure(asked.store))
+        asyncio.run(measure(asked.store, settings))
         return
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "bench.db"
         with open_store(path, create=True) as store:
             add_nodes(store, drafts(asked.rows))
-        asyncio.run(measure(path))
+            if asked.meaning:
+                run_indexer(store, make_embedder(settings.embedding), settings.embedding)
+        asyncio.run(measure(path, settings))
 
 
 if __name__ == "__main__":

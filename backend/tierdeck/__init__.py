@@ -32,8 +32,7 @@ from tierdeck.model import (
     NodeType,
     Tier,
 )
-from tierdeck.search import Hit, Query, SearchAnswer, parse_query, rerank
-from tierdeck.search import search as hybrid_search
+from tierdeck.search import Hit, Query, SearchAnswer, hybrid_search, parse_query, rerank
 from tierdeck.store import (
     Store,
     StoreKind,

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from tests.bench.retrieval_collection import Collection, JudgedQuery, make_store, read_collection
 from tierdeck.embed.embedder import Embedder
 from tierdeck.embed.vector_index import VectorIndex, open_vector_index
-from tierdeck.search import SearchAnswer, rerank, search
+from tierdeck.search import SearchAnswer, hybrid_search, rerank
 from tierdeck.store import Store
 
 CUT = 10
@@ -76,7 +76,7 @@ def paired_bootstrap(ours: NDArray[np.float64], theirs: NDArray[np.float64]) -> 
 
 def _run(query: JudgedQuery, store: Store, embedder: Embedder, index: VectorIndex) -> dict[float, list[str]]:
     def ask(alpha: float) -> SearchAnswer:
-        answer = search(store, query.text, alpha=alpha, embedder=embedder, index=index)
+        answer = hybrid_search(store, query.text, alpha=alpha, embedder=embedder, index=index)
         if answer.degraded:
             raise SystemExit(f"query {query.id}: {answer.degraded}")
         return answer

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tierdeck.search import Query, SearchAnswer, search
+from tierdeck.search import Query, SearchAnswer, hybrid_search
 from tierdeck_tui.console import Console
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ class SearchRunner:
         if request.alpha > 0:  # at 0 neither numpy nor the index file is wanted
             embedder, index = self._embedder(), deck.index()
             off_reason = None if embedder is not None and index is not None else _off_reason(deck)
-        return search(
+        return hybrid_search(
             deck.store,
             request.query,
             alpha=request.alpha,

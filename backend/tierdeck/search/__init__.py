@@ -1,7 +1,7 @@
 """Search: what an operator typed, found by word and by meaning, each score explained."""
 
 from tierdeck.search.hit import Flag, HiddenByFilter, Hit, KeywordPart, SearchAnswer, SemanticPart
-from tierdeck.search.hybrid import rerank, search
+from tierdeck.search.hybrid import hybrid_search, rerank
 from tierdeck.search.query import FilterChip, Query, parse_query
 
 __all__ = [
@@ -13,7 +13,7 @@ __all__ = [
     "Query",
     "SearchAnswer",
     "SemanticPart",
+    "hybrid_search",
     "parse_query",
     "rerank",
-    "search",
 ]

@@ -34,13 +34,13 @@ MIN_POOL_ROWS = 50
 POOL_FACTOR = 4
 
 
-def search(
+def hybrid_search(
     store: Store,
     query: str | Query,
     *,
     alpha: float = DEFAULT_ALPHA,
     limit_rows: int = 20,
-    filter: NodeFilter | None = None,
+    node_filter: NodeFilter | None = None,
     embedder: Embedder | None = None,
     index: VectorIndex | None = None,
     query_vector: NDArray[np.float32] | None = None,
@@ -59,7 +59,7 @@ def search(
         query: what was typed, or a query parsed before; an empty one browses the newest memories.
         alpha: the weight of meaning, 0 to 1. At 0 the embedder is not called, at 1 no word is looked up.
         limit_rows: how many hits at most; above 1,000 that many come, and a note says so.
-        filter: what the caller's own controls narrow to; typed filters are added to it.
+        node_filter: what the caller's own controls narrow to; typed filters are added to it.
         embedder: makes the query's vector; a remote one is not asked while `is_typing`.
         index: the store's vectors; used when they are of the embedder's model.
         query_vector: the query's vector, when the caller has it; then no embedder is needed.
@@ -83,7 +83,7 @@ def search(
     parsed = parse_query(query, raw=raw, now_ms=store.now_ms()) if isinstance(query, str) else query
     notes = (*parsed.notes, *((f"shows the best {limit:,}, not {limit_rows:,}",) if limit < limit_rows else ()))
     answer = SearchAnswer(parsed, asked_alpha, asked_alpha, (), (), limit, notes=notes)
-    merged = _merged(filter, parsed.filter)
+    merged = _merged(node_filter, parsed.filter)
     if parsed.is_empty or limit == 0:
         answer = _browsed(store, answer, merged, should_stop)
     else:
@@ -97,8 +97,8 @@ def rerank(answer: SearchAnswer, alpha: float) -> SearchAnswer | None:
     """The same candidates at another alpha, without a new query.
 
     Returns:
-        The answer as `search` would order it; None when only a new query can tell: it was begun at 0 or 1, where
-        one side was never looked up, and is to leave that end.
+        The answer as `hybrid_search` would order it; None when only a new query can tell: it was begun at 0 or 1,
+        where one side was never looked up, and is to leave that end.
 
     Raises:
         InvalidValueError: alpha is no number from 0 to 1.

@@ -36,7 +36,7 @@ def time_ms_sql(column: str) -> str:
 
 
 def filter_sql(
-    filter: NodeFilter,
+    node_filter: NodeFilter,
     *,
     has_sessions: bool,
     alias: str = "n",
@@ -57,31 +57,32 @@ def filter_sql(
         parts.append(sql)
         values.extend(map(_storable, params))
 
-    _add_tiers(filter, alias, parts)
-    if filter.types:
-        parts.append(_one_of(f"{alias}.type", filter.types, NodeType, shown_as=NodeType.FACT))
+    _add_tiers(node_filter, alias, parts)
+    if node_filter.types:
+        parts.append(_one_of(f"{alias}.type", node_filter.types, NodeType, shown_as=NodeType.FACT))
     is_number = f"typeof({alias}.confidence) IN ('real', 'integer')"
-    if filter.min_confidence is not None:
-        add(f"({is_number} AND {alias}.confidence >= ?)", filter.min_confidence)
-    if filter.max_confidence is not None:
-        add(f"({is_number} AND {alias}.confidence <= ?)", filter.max_confidence)
+    if node_filter.min_confidence is not None:
+        add(f"({is_number} AND {alias}.confidence >= ?)", node_filter.min_confidence)
+    if node_filter.max_confidence is not None:
+        add(f"({is_number} AND {alias}.confidence <= ?)", node_filter.max_confidence)
     created = time_ms_sql(f"{alias}.created_at")
-    if filter.since_ms is not None:
-        add(f"({created} >= ? AND {created} <> 0)", filter.since_ms)
-    if filter.until_ms is not None:
-        add(f"({created} < ? AND {created} <> 0)", filter.until_ms)
-    if filter.session is not None:
-        add(*_session_or_project(alias, "session_id", "s.external_id", filter.session, has_sessions=has_sessions))
-    if filter.project is not None:
-        add(*_session_or_project(alias, "project", "s.project", filter.project, has_sessions=has_sessions))
-    if filter.tag is not None:
+    if node_filter.since_ms is not None:
+        add(f"({created} >= ? AND {created} <> 0)", node_filter.since_ms)
+    if node_filter.until_ms is not None:
+        add(f"({created} < ? AND {created} <> 0)", node_filter.until_ms)
+    if node_filter.session is not None:
+        wanted = node_filter.session
+        add(*_session_or_project(alias, "session_id", "s.external_id", wanted, has_sessions=has_sessions))
+    if node_filter.project is not None:
+        add(*_session_or_project(alias, "project", "s.project", node_filter.project, has_sessions=has_sessions))
+    if node_filter.tag is not None:
         # `tags` may be a list, or one text; the keys of an object are no tags.
         add(
             f"EXISTS (SELECT 1 FROM json_each({_METADATA.format(alias)}, '$.tags') j "
             "WHERE typeof(j.key) <> 'text' AND j.type = 'text' AND j.value = ?)",
-            filter.tag,
+            node_filter.tag,
         )
-    for key, value in filter.metadata:
+    for key, value in node_filter.metadata:
         add(_metadata_pair(alias), key, value)
     return (" AND ".join(parts) or "1"), values
 
@@ -97,10 +98,10 @@ def _storable(value: SQLValue) -> SQLValue:
     return value
 
 
-def _add_tiers(filter: NodeFilter, alias: str, parts: list[str]) -> None:
-    if filter.tiers:
-        parts.append(_one_of(f"{alias}.tier", filter.tiers, Tier, shown_as=Tier.TASK))
-    elif not filter.include_archived:
+def _add_tiers(node_filter: NodeFilter, alias: str, parts: list[str]) -> None:
+    if node_filter.tiers:
+        parts.append(_one_of(f"{alias}.tier", node_filter.tiers, Tier, shown_as=Tier.TASK))
+    elif not node_filter.include_archived:
         parts.append(f"{alias}.tier IS NOT 'archive'")
 
 

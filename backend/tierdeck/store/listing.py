@@ -44,10 +44,11 @@ class Listing(Protocol):
         """The row numbers from a number on, at most `limit_rows`."""
 
 
-def listing_of(store: Store, filter: NodeFilter) -> Listing:
+def listing_of(store: Store, node_filter: NodeFilter) -> Listing:
     """The list of a filter in a store."""
-    sql, values = filter_sql(filter, has_sessions=store.has_table("td_access"))
-    looks_inside = bool(filter.metadata) or {filter.session, filter.project, filter.tag} != {None}
+    sql, values = filter_sql(node_filter, has_sessions=store.has_table("td_access"))
+    named = (node_filter.session, node_filter.project, node_filter.tag)
+    looks_inside = bool(node_filter.metadata) or any(name is not None for name in named)
     if store.has_index("td_nodes_newest") and not looks_inside:
         return IndexedListing(sql, tuple(values))
     return SortedListing(f"typeof(n.id) = 'text' AND {sql}", tuple(values))

@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.tierdeck.search.memories import remember
-from tierdeck.search import SearchAnswer, search
+from tierdeck.search import SearchAnswer, hybrid_search
 from tierdeck.search.words import clean, split_words
 from tierdeck.store import Store, open_store
 
@@ -67,7 +67,7 @@ def test_two_thousand_random_texts_are_answered(filled: Store) -> None:
     rng = random.Random(SEED)
     for _ in range(2_000):
         text = rng.choice(["", " "]).join(piece(rng) for _ in range(rng.choice([1, 1, 2, 3, 5, 8, 20])))
-        check(search(filled, text, alpha=0, is_typing=rng.random() < 0.3))
+        check(hybrid_search(filled, text, alpha=0, is_typing=rng.random() < 0.3))
 
 
 @pytest.mark.case("S22")
@@ -75,7 +75,7 @@ def test_two_thousand_random_texts_are_answered(filled: Store) -> None:
 def test_a_hundred_kilobytes_of_random_text_are_answered(filled: Store, seed: int) -> None:
     rng = random.Random(SEED + seed)
     text = rng.choice(["", " "]).join(piece(rng) for _ in range(20_000))[:100_000]
-    check(search(filled, text, alpha=0))
+    check(hybrid_search(filled, text, alpha=0))
 
 
 @pytest.mark.case("S22")
@@ -101,11 +101,11 @@ def test_a_hundred_kilobytes_of_random_text_are_answered(filled: Store, seed: in
     ],
 )
 def test_one_thing_repeated_to_a_hundred_kilobytes_is_answered(filled: Store, unit: str) -> None:
-    check(search(filled, unit * (100_000 // len(unit)), alpha=0))
+    check(hybrid_search(filled, unit * (100_000 // len(unit)), alpha=0))
 
 
 def test_a_hundred_kilobytes_of_different_words_use_the_rarest_and_say_so(filled: Store) -> None:
-    answer = search(filled, " ".join(f"w{n}" for n in range(15_000)) + " retry", alpha=0)
+    answer = hybrid_search(filled, " ".join(f"w{n}" for n in range(15_000)) + " retry", alpha=0)
     assert any("64 rarest of 15,001 words" in note for note in answer.notes)
     assert [hit.row.excerpt for hit in answer.hits] == ["agents don't retry"]
 
@@ -122,7 +122,7 @@ def test_a_word_that_stands_in_a_memory_finds_it(filled: Store, text: str, data:
     [node_id] = remember(filled, text)
     try:
         word = data.draw(st.sampled_from(words))
-        found = search(filled, word, alpha=0, limit_rows=200)
+        found = hybrid_search(filled, word, alpha=0, limit_rows=200)
         assert node_id in [hit.row.id for hit in found.hits]
     finally:
         with filled.writing() as conn:

@@ -6,7 +6,7 @@ import pytest
 
 from tests.tierdeck.search.memories import remember
 from tierdeck.model import NodeDraft, NodeFilter, NodeType, Tier
-from tierdeck.search import search
+from tierdeck.search import hybrid_search
 from tierdeck.store import Store
 
 DAY_MS = 86_400_000
@@ -14,7 +14,7 @@ START_MS = 1_767_225_600_000  # 2026-01-01
 
 
 def hidden(store: Store, text: str, given: NodeFilter | None = None, alpha: float = 0) -> dict[str, int]:
-    return {h.filter_text: h.rows for h in search(store, text, alpha=alpha, filter=given).hidden}
+    return {h.filter_text: h.rows for h in hybrid_search(store, text, alpha=alpha, node_filter=given).hidden}
 
 
 @pytest.fixture

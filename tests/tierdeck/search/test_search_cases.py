@@ -7,12 +7,12 @@ import pytest
 
 from tests.tierdeck.search.memories import ChosenVectors, embed_all, remember, texts
 from tierdeck.model import NodeDraft, NodeFilter, NodeType
-from tierdeck.search import search
+from tierdeck.search import hybrid_search
 from tierdeck.store import Store
 
 
 def words(store: Store, text: str, *, limit_rows: int = 20) -> list[str]:
-    return texts(search(store, text, alpha=0, limit_rows=limit_rows))
+    return texts(hybrid_search(store, text, alpha=0, limit_rows=limit_rows))
 
 
 @pytest.mark.case("S01")
@@ -90,7 +90,7 @@ def test_the_full_name_ranks_above_its_parts(store: Store) -> None:
 @pytest.mark.case("S07")
 def test_a_part_of_a_name_is_added_below_whole_words(store: Store) -> None:
     remember(store, *(f"filler number {n}" for n in range(30)), "the getCheckoutId call", "the checkout call is")
-    answer = search(store, "checkout", alpha=0)
+    answer = hybrid_search(store, "checkout", alpha=0)
     assert texts(answer) == ["the checkout call is", "the getCheckoutId call"]
     assert 0 < answer.hits[1].score < 1
 
@@ -178,7 +178,7 @@ def test_a_question_finds_what_holds_one_of_its_words_and_more_words_rank_higher
 def test_more_occurrences_score_higher_and_the_best_is_one(store: Store, others: int) -> None:
     remember(store, *(" ".join(["redis"] * n + ["filler"] * (8 - n)) for n in range(1, 6)))
     remember(store, *(f"something else {n} of eight words in it" for n in range(others)))
-    answer = search(store, "redis", alpha=0)
+    answer = hybrid_search(store, "redis", alpha=0)
     scores = [hit.keyword.score for hit in answer.hits if hit.keyword]
     assert len(set(scores)) == 5
     assert scores == sorted(scores, reverse=True)
@@ -189,7 +189,7 @@ def test_more_occurrences_score_higher_and_the_best_is_one(store: Store, others:
 @pytest.mark.case("S13")
 def test_thousands_of_repeats_in_the_query_change_no_score_of_one_word(store: Store) -> None:
     remember(store, "redis cache", "redis redis of another kind", "other")
-    once, often = search(store, "redis", alpha=0), search(store, "redis " * 3_000, alpha=0)
+    once, often = hybrid_search(store, "redis", alpha=0), hybrid_search(store, "redis " * 3_000, alpha=0)
     assert [hit.score for hit in often.hits] == pytest.approx([hit.score for hit in once.hits])
 
 
@@ -198,7 +198,7 @@ def test_a_word_hit_without_a_neighbour_stays_under_its_weight(store: Store) -> 
     model = ChosenVectors({"A with redis": [0.0, 1.0], "B": [0.9, 0.436], "redis": [1.0]})
     remember(store, "A with redis", "B")
     with embed_all(store, model) as index:
-        answer = search(store, "redis", alpha=0.7, embedder=model, index=index)
+        answer = hybrid_search(store, "redis", alpha=0.7, embedder=model, index=index)
     first, second = answer.hits
     assert (first.row.excerpt, second.row.excerpt) == ("B", "A with redis")
     assert second.semantic is not None
@@ -213,7 +213,7 @@ def test_tiny_differences_of_meaning_stay_tiny(store: Store, store_rows: int) ->
     model = ChosenVectors({**near, "q": [1.0]})
     remember(store, *near, *(f"other {n}" for n in range(store_rows - 3)))
     with embed_all(store, model) as index:
-        answer = search(store, "q", alpha=1, embedder=model, index=index)
+        answer = hybrid_search(store, "q", alpha=1, embedder=model, index=index)
     scores = [hit.semantic.score for hit in answer.candidates if hit.row.excerpt in near and hit.semantic]
     assert len(scores) == 3
     assert max(scores) - min(scores) < 0.001
@@ -225,7 +225,7 @@ def test_by_words_alone_what_stands_nowhere_finds_nothing(store: Store, text: st
     model = ChosenVectors({})
     remember(store, "blue", "green")
     with embed_all(store, model) as index:
-        assert search(store, text, alpha=0, embedder=model, index=index).hits == ()
+        assert hybrid_search(store, text, alpha=0, embedder=model, index=index).hits == ()
     assert model.asked == []
 
 
@@ -234,7 +234,7 @@ def test_a_faint_likeness_is_shown_with_its_score_and_not_hidden(store: Store) -
     model = ChosenVectors({"only": [0.18, 0.984], "q": [1.0]})
     remember(store, "only")
     with embed_all(store, model) as index:
-        [hit] = search(store, "q", embedder=model, index=index).hits
+        [hit] = hybrid_search(store, "q", embedder=model, index=index).hits
     assert hit.semantic is not None
     assert hit.semantic.cosine == pytest.approx(0.18, abs=0.001)
 
@@ -244,7 +244,7 @@ def test_a_faint_likeness_is_shown_with_its_score_and_not_hidden(store: Store) -
 @pytest.mark.parametrize("alpha", [0.0, 0.5, 1.0])
 def test_an_empty_store_answers_with_nothing(store: Store, text: str, alpha: float) -> None:
     model = ChosenVectors({})
-    answer = search(store, text, alpha=alpha, embedder=model, query_vector=np.ones(8, np.float32))
+    answer = hybrid_search(store, text, alpha=alpha, embedder=model, query_vector=np.ones(8, np.float32))
     assert answer.hits == ()
     assert answer.store_rows == 0
 
@@ -263,7 +263,7 @@ def test_no_realistic_query_is_an_error(store: Store, text: str) -> None:
         store, "what a day", "b and x is 1 with tag u at h example", "100 percent unclosed near AND start wild"
     )
     for is_typing in (False, True):
-        answer = search(store, text, alpha=0, is_typing=is_typing)
+        answer = hybrid_search(store, text, alpha=0, is_typing=is_typing)
         assert all(0 < hit.score <= 1 for hit in answer.hits)
 
 
@@ -281,8 +281,8 @@ def test_a_metadata_key_finds_only_what_holds_it(store: Store, key: str) -> None
         store, NodeDraft("blue own", metadata={key: "v"}), NodeDraft("blue other", metadata={"a": {"b": "v"}})
     )
     given = NodeFilter(metadata=((key, "v"),))
-    assert [hit.row.id for hit in search(store, "blue", alpha=0, filter=given).hits] == [own]
-    assert [hit.row.id for hit in search(store, "", filter=given).hits] == [own]
+    assert [hit.row.id for hit in hybrid_search(store, "blue", alpha=0, node_filter=given).hits] == [own]
+    assert [hit.row.id for hit in hybrid_search(store, "", node_filter=given).hits] == [own]
 
 
 @pytest.mark.case("D07")

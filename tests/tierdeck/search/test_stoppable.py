@@ -7,7 +7,7 @@ import pytest
 
 from tests.tierdeck.search.memories import remember
 from tierdeck.errors import SearchStoppedError
-from tierdeck.search import search
+from tierdeck.search import hybrid_search
 from tierdeck.search.stoppable import stoppable
 from tierdeck.store import Store
 
@@ -29,14 +29,14 @@ def test_an_endless_query_ends_when_it_is_stopped(store: Store) -> None:
 def test_the_next_search_on_the_same_connection_is_not_stopped(store: Store) -> None:
     remember(store, "redis")
     with pytest.raises(SearchStoppedError):
-        search(store, "redis", alpha=0, should_stop=lambda: True)
-    assert len(search(store, "redis", alpha=0).hits) == 1
+        hybrid_search(store, "redis", alpha=0, should_stop=lambda: True)
+    assert len(hybrid_search(store, "redis", alpha=0).hits) == 1
 
 
 def test_a_search_that_is_not_stopped_gives_its_answer(store: Store) -> None:
     remember(store, "redis")
-    assert len(search(store, "redis", alpha=0, should_stop=lambda: False).hits) == 1
-    assert len(search(store, "", should_stop=lambda: False).hits) == 1
+    assert len(hybrid_search(store, "redis", alpha=0, should_stop=lambda: False).hits) == 1
+    assert len(hybrid_search(store, "", should_stop=lambda: False).hits) == 1
 
 
 def test_an_error_of_its_own_passes_through(store: Store) -> None:

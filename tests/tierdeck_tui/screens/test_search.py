@@ -7,7 +7,7 @@ import pytest
 from tests.tierdeck_tui.conftest import MakeApp
 from tests.tierdeck_tui.screens.search_host import Seen, words_only
 from tierdeck.model import NodeDraft, NodeType, Tier
-from tierdeck.search import parse_query, search
+from tierdeck.search import hybrid_search, parse_query
 from tierdeck.store import add_nodes, archive_nodes, open_store
 from tierdeck_tui.screens.search import SearchScreen
 from tierdeck_tui.search_run import SearchRequest
@@ -104,7 +104,7 @@ async def test_a_burst_of_keys_is_one_search_and_the_old_rows_stay_until_then(db
 async def test_a_stale_answer_never_replaces_a_newer_one(seen: Seen) -> None:
     await seen.ask("redis")
     screen, store = seen.screen, seen.app.deck.store
-    old = search(store, "refund", alpha=0.0)
+    old = hybrid_search(store, "refund", alpha=0.0)
     stale = SearchRequest(screen._number - 1, parse_query("refund"), 0.0, is_typing=False)
     screen.post_message(SearchScreen.Answered(stale, old, keep_cursor=False))
     await seen.settle()
@@ -113,7 +113,7 @@ async def test_a_stale_answer_never_replaces_a_newer_one(seen: Seen) -> None:
 
 async def test_an_answer_that_comes_after_the_box_was_emptied_is_stale(seen: Seen) -> None:
     await seen.ask("redis")
-    old = search(seen.app.deck.store, "redis", alpha=0.0)
+    old = hybrid_search(seen.app.deck.store, "redis", alpha=0.0)
     stale = SearchRequest(seen.screen._number, parse_query("redis"), 0.0, is_typing=False)
     await seen.ask("")
     seen.screen.post_message(SearchScreen.Answered(stale, old, keep_cursor=False))
@@ -153,7 +153,7 @@ async def test_nothing_found_names_the_filter_and_x_drops_it(seen: Seen) -> None
 
 @pytest.mark.spec("SPEC-03.19", "SPEC-03.20")
 async def test_what_is_only_in_the_archive_is_said_and_shown_on_a_key(seen: Seen) -> None:
-    [hit] = search(seen.app.deck.store, "redis", alpha=0.0).hits
+    [hit] = hybrid_search(seen.app.deck.store, "redis", alpha=0.0).hits
     archive_nodes(seen.app.deck.store, [hit.row.id], actor="test")
     await seen.ask("redis")
     assert "the archive holds 1 memory that match" in "\n".join(seen.painted())

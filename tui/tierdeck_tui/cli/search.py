@@ -11,7 +11,7 @@ import click
 
 from tierdeck.config import checked_alpha
 from tierdeck.search.hit import Hit, SearchAnswer
-from tierdeck.search.hybrid import search
+from tierdeck.search.hybrid import hybrid_search
 from tierdeck.search.query import Query
 from tierdeck.search.words import split_words
 from tierdeck.secret_scan import find_secrets, has_secret, mask_secrets
@@ -29,21 +29,30 @@ from tierdeck_tui.view.search_status import hidden_sentence
 from tierdeck_tui.view.why import why_lines
 
 _INDENT = "    "
+_WORD_MARK = "\0"  # no argument of a process can hold one
 
 
 class SearchVerb(Verb):
     """Lets what looks like a short option be a word (`rm -rf`, `deploy -staging`), but no unknown long one."""
 
-    ignore_unknown_options = True
-
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Parse; a long option that is none is refused, so that a typing error never becomes a word."""
-        before = args[: args.index("--")] if "--" in args else list(args)
-        rest = super().parse_args(ctx, args)
-        for word in ctx.params["words"]:
-            if word.startswith("--") and word in before:
-                raise click.NoSuchOption(word.split("=")[0], ctx=ctx)
+        rest = super().parse_args(ctx, self._words_marked(ctx, args))
+        ctx.params["words"] = tuple(word.removeprefix(_WORD_MARK) for word in ctx.params["words"])
         return rest
+
+    def _words_marked(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Hide words with a dash from click, which reads `-chrome` as a bundle of short options with `-h` in it."""
+        options = [param for param in self.get_params(ctx) if isinstance(param, click.Option)]
+        with_value = {name for option in options if not option.is_flag for name in option.opts}
+        marked: list[str] = []
+        for at, arg in enumerate(args):
+            if arg == "--":
+                return marked + args[at:]
+            is_value = bool(at) and args[at - 1] in with_value
+            is_word = len(arg) > 1 and arg[0] == "-" and arg[1] != "-" and arg != "-h" and not is_value
+            marked.append(_WORD_MARK + arg if is_word else arg)
+        return marked
 
 
 @click.command("search", cls=SearchVerb)
@@ -79,12 +88,12 @@ def search_verb(
     text = " ".join(words)
     weight = settings.search.alpha
     with run.open() as store, meaning_of(store, settings.embedding, weight if words else 0) as meaning:
-        answer = search(
+        answer = hybrid_search(
             store,
             text,
             alpha=weight,
             limit_rows=settings.search.limit_rows if limit is None else limit,
-            filter=chosen,
+            node_filter=chosen,
             embedder=meaning.embedder,
             index=meaning.index,
             raw=raw,

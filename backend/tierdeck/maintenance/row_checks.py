@@ -75,7 +75,7 @@ def check_rows(conn: apsw.Connection) -> list[Check]:
 
 def check_orphans(conn: apsw.Connection, kind: StoreKind) -> Check:
     """Rows of ours whose memory another program deleted, and rows of the family's that refer to nothing."""
-    found = [] if kind is StoreKind.FOREIGN else orphan_counts(conn)
+    found = [] if kind is StoreKind.FOREIGN else _orphan_counts(conn)
     lines = [f"{table}: {count:,} {what} of memories that are gone" for table, what, count in found]
     dangling = len(conn.execute("PRAGMA foreign_key_check").fetchall())
     if dangling:
@@ -87,7 +87,7 @@ def check_orphans(conn: apsw.Connection, kind: StoreKind) -> Check:
     return Check("orphans", "warn", f"found {total:,}: rows that belong to no memory", fix, tuple(lines))
 
 
-def orphan_counts(conn: apsw.Connection) -> list[tuple[str, str, int]]:
+def _orphan_counts(conn: apsw.Connection) -> list[tuple[str, str, int]]:
     """(table, what its rows are, how many of them belong to no memory); only tables with some."""
     counted = [
         (table, what, int(conn.execute(f"SELECT count(*) FROM {table} WHERE {where}").get))
@@ -110,7 +110,7 @@ def check_secrets(conn: apsw.Connection, *, is_thorough: bool) -> Check:
     ids: list[str] = []
     newest = conn.execute("SELECT CAST(id AS BLOB), CAST(content AS BLOB) FROM nodes ORDER BY rowid DESC")
     for node_id, content in newest:
-        text = content.decode("utf-8", "replace")
+        text = (content or b"").decode("utf-8", "replace")  # NULL only where a page was destroyed
         if has_secret(text):
             found += 1
             if len(ids) < DETAILS:

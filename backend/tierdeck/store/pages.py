@@ -16,6 +16,7 @@ from weakref import WeakKeyDictionary
 
 import apsw
 
+from tierdeck.errors import DamagedStoreError
 from tierdeck.model import NodeFilter, NodeRow, NodeType, Tier
 from tierdeck.store.listing import Listing, listing_of, place_of
 from tierdeck.store.rows import ROW_COLUMNS, as_bytes, node_row_of, text_of
@@ -63,7 +64,7 @@ class StoreCounts:
 
 
 def page_around(
-    store: Store, filter: NodeFilter, cursor: Cursor | None, *, before_rows: int, after_rows: int
+    store: Store, node_filter: NodeFilter, cursor: Cursor | None, *, before_rows: int, after_rows: int
 ) -> Page:
     """The rows around a cursor: up to `before_rows` newer ones, its own, up to `after_rows` older ones.
 
@@ -76,10 +77,10 @@ def page_around(
         first, row_numbers = listing.around(conn, place, before_rows, after_rows)
         return Page(_rows(conn, row_numbers), first, listing.count(conn))
 
-    return _look_through(store, filter, look)
+    return _look_through(store, node_filter, look)
 
 
-def page_at_offset(store: Store, filter: NodeFilter, first_row: int, limit_rows: int) -> Page:
+def page_at_offset(store: Store, node_filter: NodeFilter, first_row: int, limit_rows: int) -> Page:
     """The rows from number `first_row` on, at most `limit_rows`; beyond the end, the last page."""
 
     def look(conn: apsw.Connection, listing: Listing) -> Page:
@@ -87,12 +88,12 @@ def page_at_offset(store: Store, filter: NodeFilter, first_row: int, limit_rows:
         first = max(0, min(first_row, total - limit_rows))
         return Page(_rows(conn, listing.at(conn, first, limit_rows)), first, total)
 
-    return _look_through(store, filter, look)
+    return _look_through(store, node_filter, look)
 
 
-def count_nodes(store: Store, filter: NodeFilter) -> int:
+def count_nodes(store: Store, node_filter: NodeFilter) -> int:
     """How many memories the filter lets through."""
-    return _look_through(store, filter, lambda conn, listing: listing.count(conn))
+    return _look_through(store, node_filter, lambda conn, listing: listing.count(conn))
 
 
 def counts(store: Store) -> StoreCounts:
@@ -122,13 +123,13 @@ class _KnownListings:
         self._version: int | None = None
         self._listings: OrderedDict[NodeFilter, Listing] = OrderedDict()
 
-    def of(self, store: Store, filter: NodeFilter, version: int) -> Listing:
+    def of(self, store: Store, node_filter: NodeFilter, version: int) -> Listing:
         with self._lock:
             if version != self._version:
                 self._version = version
                 self._listings.clear()
-            listing = self._listings.pop(filter, None) or listing_of(store, filter)
-            self._listings[filter] = listing
+            listing = self._listings.pop(node_filter, None) or listing_of(store, node_filter)
+            self._listings[node_filter] = listing
             if len(self._listings) > _KEPT_LISTINGS:
                 self._listings.popitem(last=False)
             return listing
@@ -137,14 +138,19 @@ class _KnownListings:
 _known: WeakKeyDictionary[Store, _KnownListings] = WeakKeyDictionary()
 
 
-def _look_through(store: Store, filter: NodeFilter, look: Callable[[apsw.Connection, Listing], T]) -> T:
+def _look_through(store: Store, node_filter: NodeFilter, look: Callable[[apsw.Connection, Listing], T]) -> T:
     """Look with what is known of the list; anew and without it when somebody wrote meanwhile."""
     version = store.data_version()
-    listing = _known.setdefault(store, _KnownListings()).of(store, filter, version)
-    found = store.read(lambda conn: look(conn, listing))
-    if store.data_version() == version:
-        return found
-    return store.read(lambda conn: look(conn, listing_of(store, filter)))
+    listing = _known.setdefault(store, _KnownListings()).of(store, node_filter, version)
+    try:
+        found = store.read(lambda conn: look(conn, listing))
+    except DamagedStoreError:  # a memory that was listed is not there: deleted meanwhile, or really lost
+        if store.data_version() == version:
+            raise
+    else:
+        if store.data_version() == version:
+            return found
+    return store.read(lambda conn: look(conn, listing_of(store, node_filter)))
 
 
 def _grouped(conn: apsw.Connection, column: str) -> dict[str, int]:
@@ -158,4 +164,7 @@ def _rows(conn: apsw.Connection, row_numbers: list[int]) -> tuple[NodeRow, ...]:
         (json.dumps(row_numbers),),
     ).fetchall()
     rows = {values[0]: node_row_of(values[1:]) for values in found}
+    lost = next((number for number in row_numbers if number not in rows), None)
+    if lost is not None:
+        raise apsw.CorruptError(f"row {lost} of nodes is listed and is not there")
     return tuple(rows[number] for number in row_numbers)

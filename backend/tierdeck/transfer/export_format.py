@@ -122,6 +122,8 @@ def raw_value(value: object) -> RawValue:
     """
     if isinstance(value, bool):
         return int(value)
+    if isinstance(value, str) and not value.isascii():
+        _check_whole(value)
     if value is None or isinstance(value, int | float | str):
         return value
     if isinstance(value, dict) and len(value) == 1:
@@ -129,6 +131,14 @@ def raw_value(value: object) -> RawValue:
         if isinstance(inner, str):
             return _wrapped(name, inner)
     raise ValueError(f"{str(value)[:40]!r} is no value of a column")
+
+
+def _check_whole(text: str) -> None:
+    """Refuse a lone surrogate: JSON can spell one, and the driver would end the whole batch over it."""
+    try:
+        text.encode()
+    except UnicodeEncodeError as e:
+        raise ValueError(f"it holds half a character (a lone surrogate) at {e.start}") from e
 
 
 def _json_of(value: RawValue) -> object:

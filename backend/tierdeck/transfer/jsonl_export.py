@@ -92,7 +92,12 @@ def table_rows(conn: apsw.Connection, form: TableForm) -> Iterator[list[tuple[st
     if not columns:
         return
     names = [form.field_of(column) for column in columns]
+    never_null = _never_null(conn, form.table)
+    filled = [at for at, column in enumerate(columns, 1) if column in never_null]
     for row in raw_rows(conn, form.table, columns, key=form.key):
+        empty = next((columns[at - 1] for at in filled if row[at] is None), None)
+        if empty is not None:  # a page of zeros reads as rows of nothing but NULL, and SQLite does not complain
+            raise apsw.CorruptError(f"{empty} of row {row[0]!s:.60} of {form.table} is NULL, which it can't be")
         if form.kind != "setting" or row[1] not in LEFT_OUT_SETTINGS:
             yield list(zip(names, row[1:], strict=True))
 
@@ -102,6 +107,12 @@ def real_columns(conn: apsw.Connection, form: TableForm) -> list[str]:
     found = [column for column in table_columns(conn, form.table) if (form.kind, column) != ("node", "pk")]
     place = {name: at for at, name in enumerate(form.columns)}
     return sorted(found, key=lambda column: place.get(form.field_names.get(column, column), len(place)))
+
+
+def _never_null(conn: apsw.Connection, table: str) -> frozenset[str]:
+    """The columns that the schema declares NOT NULL; only damage makes one NULL."""
+    found = conn.execute("SELECT name FROM pragma_table_info(?) WHERE [notnull]", (table,))
+    return frozenset(str(row[0]) for row in found)
 
 
 def _count(conn: apsw.Connection, form: TableForm) -> int:

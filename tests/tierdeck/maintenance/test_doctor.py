@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.family import INSERT_NODE, family_id
+from tests.tierdeck.damage import empty_text
 from tierdeck import db
 from tierdeck.config import EmbeddingSettings
 from tierdeck.embed.index_path import cache_folder, cached_index_path
@@ -358,3 +359,13 @@ def test_a_damaged_file_is_named_with_its_cause_its_newest_backup_and_the_way_ou
 def test_no_file_is_an_error_and_no_health(tmp_path: Path) -> None:
     with pytest.raises(StoreNotFoundError, match=r"no\.db"):
         examine_file(tmp_path / "no.db", OFF)
+
+
+def test_a_memory_whose_text_was_destroyed_hides_no_other_check(store: Store) -> None:
+    node_id = add_node(store, NodeDraft("soon a page of zeros")).id
+    store.close()
+    empty_text(store.path, node_id)
+    with open_store(store.path) as again:
+        health = look(again)
+    assert faults(health)["integrity"] == "bad"
+    assert {"secrets", "size"} <= {check.name for check in health.checks}

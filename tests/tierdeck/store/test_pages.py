@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import random
+import sqlite3
+import threading
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import apsw
 import pytest
 
+from tests.tierdeck.damage import lose_row
 from tests.tierdeck.store.foreign import make_foreign_store
+from tierdeck.errors import DamagedStoreError
 from tierdeck.model import EdgeType, Member, NodeDraft, NodeFilter, NodeType, Tier
 from tierdeck.store import (
     Cursor,
@@ -231,3 +236,36 @@ def test_a_count_is_right_after_each_of_many_writes(store: Store) -> None:
         assert count_nodes(store, NodeFilter()) == number
         add_node(store, NodeDraft(f"{number}"))
     assert page_around(store, NodeFilter(), None, before_rows=0, after_rows=0).total_rows == 20
+
+
+def test_a_memory_that_is_listed_and_gone_from_its_table_is_told_as_damage(store: Store) -> None:
+    ids = add_nodes(store, [NodeDraft(f"{n}") for n in range(3)])
+    store.close()
+    lose_row(store.path, ids[1], "td_nodes_newest")
+    with open_store(store.path) as again, pytest.raises(DamagedStoreError, match="row 2 of nodes is listed"):
+        page_at_offset(again, NodeFilter(), 0, 10)
+
+
+def test_a_list_whose_memories_are_deleted_while_it_is_read_is_never_taken_for_damage(tmp_path: Path) -> None:
+    path = tmp_path / "theirs.db"
+    make_foreign_store(path, [{"id": f"{n}", "content": f"{n}", "created_at": NOON + n} for n in range(300)])
+    is_done = threading.Event()
+
+    def delete_and_put_back() -> None:
+        with closing(sqlite3.connect(path)) as conn:
+            while not is_done.is_set():
+                row = conn.execute("SELECT id, content, created_at FROM nodes ORDER BY random() LIMIT 1").fetchone()
+                conn.execute("DELETE FROM nodes WHERE id = ?", row[:1])
+                conn.commit()
+                conn.execute("INSERT INTO nodes (id, content, created_at) VALUES (?, ?, ?)", row)
+                conn.commit()
+
+    owner = threading.Thread(target=delete_and_put_back)
+    with open_store(path) as store:
+        owner.start()
+        try:
+            totals = {page_at_offset(store, EVERYTHING, 0, 300).total_rows for _ in range(60)}
+        finally:
+            is_done.set()
+            owner.join()
+    assert totals <= {299, 300}

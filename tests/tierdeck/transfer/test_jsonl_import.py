@@ -343,7 +343,7 @@ def test_a_relation_that_is_another_here_gets_no_member_from_the_file(store: Sto
         (node("n", created_at=2**70), "a number is beyond 64 bits"),
         (node("n", subtype=["a"]), "a field holds what no column can"),
         (node("n", subtype={"text": "%%%"}), "a field holds what no column can"),
-        (node("n", "\ud800"), "a value can't be stored"),
+        (node("n", "\ud800"), "a field holds what no column can"),
         ({"kind": "edge", "id": "e", "type": "friendship"}, "its type is none of those allowed"),
         ({"kind": "edge", "id": "e", "type": "relation", "weight": -1}, "its weight is no number of 0 or more"),
         ({"kind": "access", "id": 1, "node_id": "n", "session_id": 1, "at": 2}, "it has no access_kind"),
@@ -365,3 +365,24 @@ def test_an_imported_memory_is_found_by_its_words(store: Store) -> None:
     store.close()
     with closing(sqlite3.connect(path)) as conn:
         assert conn.execute("SELECT count(*) FROM content_fts WHERE content_fts MATCH 'heron'").fetchone() == (1,)
+
+
+@pytest.mark.parametrize("rows_of", ["node", "edge", "plain", "settings"])
+def test_half_a_character_in_any_field_costs_that_line_alone(store: Store, rows_of: str) -> None:
+    half = "\ud800"
+    good = node("good")
+    edge = {"kind": "edge", "id": "e1", "type": "relation", "label": "ties", "weight": 1.0}
+    broken: dict[str, list[Record]] = {
+        "node": [{**node("n"), field: half} for field in ("id", "content", "subtype", "provenance", "metadata")],
+        "edge": [{**edge, field: half} for field in ("id", "label")]
+        + [{"kind": "member", "hyperedge_id": half, "node_id": "good", "role": "subject", "position": 0}],
+        "settings": [{"kind": "setting", "key": half, "value": "1"}, {"kind": "no_embedding", "node_id": half}],
+        "plain": [{"id": f"p{half}", "text": "x"}, {"id": "q", "text": half}, {"id": "r", "text": "y", half: 1}],
+    }
+    file = lines({"id": "1", "text": "words"}, *broken["plain"]) if rows_of == "plain" else None
+    preview = preview_import(store, file or an_export(good, *broken[rows_of]))
+    if file is not None:
+        file.seek(0)
+    report = import_jsonl(store, file or an_export(good, *broken[rows_of]))
+    assert (report.added, report.skipped_count) == (1, len(broken[rows_of]))
+    assert (preview.added, preview.skipped_count) == (report.added, report.skipped_count)

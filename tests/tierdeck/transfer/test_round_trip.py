@@ -15,10 +15,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.family import family_id
+from tests.tierdeck.damage import empty_text
+from tierdeck.errors import DamagedStoreError
 from tierdeck.maintenance.adopt import adopt
 from tierdeck.model import NodeChanges, NodeDraft
 from tierdeck.store import (
     Store,
+    add_node,
     add_nodes,
     archive_nodes,
     edit_node,
@@ -257,3 +260,15 @@ def test_the_driver_still_refuses_to_bind_half_a_character() -> None:
     """What `UndecodedText` is for: were this to change, such text could be written more simply."""
     with closing(apsw.Connection(":memory:")) as conn, pytest.raises(UnicodeEncodeError):
         conn.execute("SELECT ?", ("\ud800",))
+
+
+def test_a_row_that_only_damage_can_leave_is_not_exported_as_if_it_were_one(store: Store, tmp_path: Path) -> None:
+    node_id = add_node(store, NodeDraft("soon a page of zeros")).id
+    store.close()
+    empty_text(store.path, node_id)
+    with (
+        open_store(store.path) as again,
+        pytest.raises(DamagedStoreError, match="content of row 1 of nodes is NULL"),
+    ):
+        export_jsonl(again, tmp_path / "out.jsonl")
+    assert not (tmp_path / "out.jsonl").exists()

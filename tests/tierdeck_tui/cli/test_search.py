@@ -81,6 +81,24 @@ def test_what_looks_like_a_short_option_is_a_word(run: Command, filled: list[str
     ]
 
 
+@pytest.mark.parametrize("left_out", ["-chrome", "-switching", "-c++h", "-his-hers", "-half:time"])
+def test_a_word_to_leave_out_may_hold_the_letter_of_an_option(run: Command, db: Path, left_out: str) -> None:
+    add(db, NodeDraft(f"zeppelin {left_out[1:]}"))
+    [kept] = add(db, NodeDraft("zeppelin alone"))
+    result = run("search", "zeppelin", left_out, "--alpha", "0", "--ids")
+    assert "Usage" not in result.stdout
+    assert result.stdout.split() == [kept]
+
+
+def test_help_is_still_asked_for_among_words_and_a_value_may_begin_with_a_dash(
+    run: Command, filled: list[str]
+) -> None:
+    assert run("search", "redis", "-h").stdout.startswith("Usage")
+    result = run("search", "redis", "--alpha", "-1")
+    assert result.exit_code == 2
+    assert "-1" in result.stderr
+
+
 def test_a_long_option_that_is_none_is_refused_and_not_searched_for(run: Command, filled: list[str]) -> None:
     result = run("search", "redis", "--jsno")
     assert result.exit_code == 2

@@ -156,15 +156,6 @@ BY_NAME: Mapping[str, SettingKey] = {key.name: key for key in KEYS}
 TABLES: tuple[str, ...] = tuple(dict.fromkeys(key.table for key in KEYS))
 
 
-def setting_value(settings: Settings, name: str) -> Value:
-    """The value in force of one setting.
-
-    Args:
-        name: as in `BY_NAME`, "search.alpha".
-    """
-    return values_of(settings)[name]
-
-
 def values_of(settings: Settings) -> dict[str, Value]:
     """Every setting's value by its name, in the order of the file."""
     return {key.name: _read_field(settings, key) for key in KEYS}

@@ -15,8 +15,6 @@ from tierdeck.db.connections import (
 from tierdeck.db.driver_errors import BUSY_TIMEOUT_MS, damaged, driver_errors
 from tierdeck.db.file_system import file_system_type, is_network_file_system
 from tierdeck.db.untouched import (
-    FileState,
-    HowRead,
     UntouchedConnection,
     file_state,
     is_recovering,
@@ -29,8 +27,6 @@ __all__ = [
     "INDEX_APPLICATION_ID",
     "INDEX_PAGE_BYTES",
     "WAL_LIMIT_BYTES",
-    "FileState",
-    "HowRead",
     "UntouchedConnection",
     "copy_database",
     "damaged",

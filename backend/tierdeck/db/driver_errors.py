@@ -45,7 +45,7 @@ def driver_errors(path: Path, doing: str, *, waited_ms: int = BUSY_TIMEOUT_MS) -
 
 def damaged(path: Path, doing: str, cause: str) -> DamagedStoreError:
     """The error for a malformed file, pointing at its newest backup where one stands beside it."""
-    newest = newest_backup(path)
+    newest = _newest_backup(path)
     found = f"the newest backup is {newest}" if newest else "no backup stands beside it"
     return DamagedStoreError(
         f"{doing} {path}: the file is damaged ({cause})",
@@ -53,7 +53,7 @@ def damaged(path: Path, doing: str, cause: str) -> DamagedStoreError:
     )
 
 
-def newest_backup(path: Path) -> Path | None:
+def _newest_backup(path: Path) -> Path | None:
     """The latest of the backups that stand beside a store, by their time of writing."""
     try:
         found = [

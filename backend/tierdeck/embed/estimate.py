@@ -56,10 +56,10 @@ def estimate(store: Store, settings: EmbeddingSettings) -> EmbedEstimate:
         return EmbedEstimate(len(to_do), tokens, 0.0, "this machine", choice.name)
     price = settings.prices_usd.get(choice.name)
     usd = None if price is None else tokens * price / 1_000_000
-    return EmbedEstimate(len(to_do), tokens, usd, server_of(base_url(settings)), choice.name)
+    return EmbedEstimate(len(to_do), tokens, usd, _server_of(base_url(settings)), choice.name)
 
 
-def server_of(url: str) -> str:
+def _server_of(url: str) -> str:
     """The host of an address, with its port when one is given, and never a name or password in front."""
     return urlsplit(url).netloc.rpartition("@")[2]
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Callable
 from typing import TypeVar
 
@@ -51,8 +50,3 @@ def wait_stoppable(seconds: float, should_stop: Callable[[], bool], sleep: Calla
         step = min(POLL_S, left)
         sleep(step)
         left -= step
-
-
-def sleep(seconds: float) -> None:
-    """The real wait."""
-    time.sleep(seconds)

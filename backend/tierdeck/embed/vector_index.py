@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Collection, Iterable
-from types import TracebackType
 
 import apsw
 import numpy as np
@@ -93,12 +92,6 @@ class VectorIndex:
         with self._lock, index_errors(self._path):
             return int(self._conn.execute(f"SELECT count(*) FROM {VECTORS}_rowids").get)
 
-    @property
-    def version(self) -> int:
-        """A number that changes when another connection wrote to the index (5 µs)."""
-        with self._lock, index_errors(self._path):
-            return int(self._conn.pragma("data_version"))
-
     def nearest(
         self, query: NDArray[np.floating], k: int, allowed_ids: Collection[str] | None = None
     ) -> list[tuple[str, float]]:
@@ -106,7 +99,7 @@ class VectorIndex:
 
         Args:
             query: one vector of this index's model, any length but zero.
-            k: how many at most; above `MAX_NEAREST` only that many come, see `nearest_note`.
+            k: how many at most; above `MAX_NEAREST` only that many come.
             allowed_ids: when given, only these are looked at (before the cut; it doubles the time).
 
         Returns:
@@ -156,9 +149,7 @@ class VectorIndex:
     def __enter__(self) -> VectorIndex:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def _current(self) -> Model:
@@ -191,10 +182,3 @@ class VectorIndex:
             if row is not None:
                 found[node_id] = np.frombuffer(row[0], np.float32)
         return found
-
-
-def nearest_note(k: int) -> str | None:
-    """What the operator has to know when more rows were asked for than search by meaning gives; else None."""
-    if k <= MAX_NEAREST:
-        return None
-    return f"search by meaning looks at the nearest {MAX_NEAREST:,} memories, not {k:,}"

@@ -39,7 +39,7 @@ def take_manifest(conn: apsw.Connection, made_at_ms: int) -> Manifest:
     """Count and digest every table of the family's and of ours that the connection sees."""
     digest = blake2b(digest_size=32)
     rows = {}
-    for table in data_tables(conn):
+    for table in _data_tables(conn):
         digest.update(table.encode() + b"\x00")
         rows[table] = _digest_table(conn, table, digest)
     return Manifest(made_at_ms, rows, digest.hexdigest())
@@ -69,7 +69,7 @@ def read_manifest(conn: apsw.Connection) -> Manifest | None:
         return None
 
 
-def data_tables(conn: apsw.Connection) -> list[str]:
+def _data_tables(conn: apsw.Connection) -> list[str]:
     """The tables that hold data, by name: not SQLite's own, not the full-text index and its parts."""
     found = conn.execute(
         "SELECT name FROM sqlite_master WHERE type = 'table' AND sql NOT LIKE 'CREATE VIRTUAL%' "
@@ -80,7 +80,7 @@ def data_tables(conn: apsw.Connection) -> list[str]:
 
 def count_rows(conn: apsw.Connection) -> dict[str, int]:
     """How many rows each of them has."""
-    return {t: int(conn.execute(f'SELECT count(*) FROM "{t}"').get) for t in data_tables(conn)}
+    return {t: int(conn.execute(f'SELECT count(*) FROM "{t}"').get) for t in _data_tables(conn)}
 
 
 def _digest_table(conn: apsw.Connection, table: str, digest: _Digest) -> int:

@@ -1,7 +1,6 @@
 """Memories, their relations and their history: rows of the store file to values and back."""
 
 from tierdeck.migrate import StoreKind
-from tierdeck.store.changed_ids import ChangedIds, changes_since
 from tierdeck.store.changes import archive_nodes, edit_node, restore_nodes
 from tierdeck.store.embedding_flag import embedding_off, set_compute_embedding
 from tierdeck.store.filters import filter_sql, time_ms_sql
@@ -39,7 +38,6 @@ from tierdeck.store.store import ReadOnlyReason, Store
 
 __all__ = [
     "AccessSummary",
-    "ChangedIds",
     "Cursor",
     "Page",
     "ReadOnlyReason",
@@ -54,7 +52,6 @@ __all__ = [
     "add_nodes",
     "add_session",
     "archive_nodes",
-    "changes_since",
     "confidence_changes",
     "count_nodes",
     "counts",

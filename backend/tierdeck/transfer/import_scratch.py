@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from hashlib import blake2b
-from types import TracebackType
 
 from tierdeck import db
 from tierdeck.store.raw_row import RawValue
@@ -30,9 +29,7 @@ class ImportScratch:
     def __enter__(self) -> ImportScratch:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._conn.close()
 
     def earlier_line(self, kind: str, row_id: str, line: int) -> int | None:

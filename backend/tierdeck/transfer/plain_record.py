@@ -51,7 +51,7 @@ def plain_values(
             subtype=_short_text(record, "subtype"),
             provenance=_short_text(record, "provenance") or (f"{source}:{original}" if original else source),
             metadata=metadata,
-            id=node_id_of(source, original, text),
+            id=_node_id(source, original, text),
             created_at_ms=_time(record, "created_at"),
             updated_at_ms=_time(record, "updated_at"),
             last_accessed_ms=_time(record, "last_accessed"),
@@ -64,7 +64,7 @@ def plain_values(
         return Rejected("a field can't be stored", e.message.removeprefix("write memory: "))
 
 
-def node_id_of(source: str, original: str | None, text: str) -> str:
+def _node_id(source: str, original: str | None, text: str) -> str:
     """The memory's id: the record's own where it is a UUID, else the UUID5 of what tells the record apart."""
     if original is None:
         return str(uuid5(_NAMESPACE, json.dumps([source, None, text])))

@@ -9,7 +9,7 @@ import pytest
 from tests.tierdeck.embed.conftest import Remote
 from tests.tierdeck.embed_server import letters_vector
 from tierdeck.embed.unit_vectors import unit_vector
-from tierdeck.embed.vector_index import MAX_NEAREST, VectorIndex, nearest_note, open_vector_index
+from tierdeck.embed.vector_index import MAX_NEAREST, VectorIndex, open_vector_index
 from tierdeck.errors import InvalidValueError, VectorRefusedError
 from tierdeck.store import Store
 
@@ -54,8 +54,6 @@ def test_more_rows_than_vec0_gives_are_capped_and_it_is_said(remote: Remote, fil
     with opened(remote.store) as index:
         assert len(index.nearest(np.ones(8), 5_000)) == MAX_NEAREST
         assert len(index.nearest(np.ones(8), MAX_NEAREST)) == MAX_NEAREST
-    assert nearest_note(MAX_NEAREST) is None
-    assert nearest_note(5_000) == "search by meaning looks at the nearest 4,096 memories, not 5,000"
 
 
 @pytest.mark.case("E07")
@@ -111,11 +109,8 @@ def test_what_another_connection_writes_is_seen_at_the_next_call(remote: Remote,
     fill("a")
     remote.run()
     with opened(remote.store) as index:
-        before = index.version
-        assert index.version == before
         [late] = fill("late")
         remote.run()
-        assert index.version != before
         assert index.vectors_count == 2
         assert set(index.vectors([late])) == {late}
 

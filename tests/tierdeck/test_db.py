@@ -241,6 +241,33 @@ def test_closing_one_reading_leaves_the_lock_of_another(path: Path, rollback_own
     rollback_owner.do("conn.execute('INSERT INTO t VALUES (3)')")
 
 
+@pytest.mark.parametrize("written_by", ["wal", "delete"])
+def test_asking_how_a_file_is_written_leaves_the_locks_on_it(path: Path, written_by: str) -> None:
+    """A store that is open here is not another program's to take, though its header was looked at meanwhile."""
+    with other_program(path) as owner, closing(db.open_writer(path)) as conn:
+        conn.pragma("journal_mode", written_by)
+        conn.execute("CREATE TABLE t (a)")
+        conn.execute("BEGIN")
+        assert conn.execute("SELECT count(*) FROM t").get == 0
+        assert db.asks_for_wal(path) is (written_by == "wal")
+        owner.do(
+            "conn.execute('PRAGMA busy_timeout=0').fetchall()\n"
+            "conn.execute('PRAGMA locking_mode=exclusive').fetchall()\n"
+            "try:\n"
+            "    conn.execute('INSERT INTO t VALUES (1)')\n"
+            "    raise SystemExit('it took the file that is open here')\n"
+            "except sqlite3.OperationalError as e: assert 'locked' in str(e)\n"
+        )
+
+
+@pytest.mark.parametrize("content", [None, b"", b"abc"])
+def test_what_is_no_database_asks_for_no_log(path: Path, content: bytes | None) -> None:
+    if content is not None:
+        path.write_bytes(content)
+    assert not db.asks_for_wal(path)
+    assert not db.asks_for_wal(path.parent)
+
+
 def test_a_wal_file_in_a_folder_that_may_not_be_written_is_read(path: Path, owner: OtherProgram) -> None:
     owner.do("conn.close()")
     path.chmod(0o444)

@@ -3,7 +3,9 @@
 from tierdeck.db.connections import (
     INDEX_APPLICATION_ID,
     INDEX_PAGE_BYTES,
+    LOG_SUFFIXES,
     WAL_LIMIT_BYTES,
+    empty_wal,
     load_vec,
     open_index,
     open_reader,
@@ -14,6 +16,7 @@ from tierdeck.db.connections import (
 )
 from tierdeck.db.driver_errors import BUSY_TIMEOUT_MS, damaged, driver_errors
 from tierdeck.db.file_system import file_system_type, is_network_file_system
+from tierdeck.db.journal_mode import asks_for_wal
 from tierdeck.db.untouched import (
     UntouchedConnection,
     file_state,
@@ -26,11 +29,14 @@ __all__ = [
     "BUSY_TIMEOUT_MS",
     "INDEX_APPLICATION_ID",
     "INDEX_PAGE_BYTES",
+    "LOG_SUFFIXES",
     "WAL_LIMIT_BYTES",
     "UntouchedConnection",
+    "asks_for_wal",
     "copy_database",
     "damaged",
     "driver_errors",
+    "empty_wal",
     "file_state",
     "file_system_type",
     "is_full_text_fault",

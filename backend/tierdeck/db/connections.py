@@ -22,6 +22,8 @@ from tierdeck.db.driver_errors import BUSY_TIMEOUT_MS, driver_errors
 from tierdeck.db.file_system import is_network_file_system
 from tierdeck.errors import ModelUnavailableError
 
+# What SQLite may put beside a database: it belongs to the file, and is moved and removed with it.
+LOG_SUFFIXES = ("-wal", "-shm", "-journal")
 WAL_LIMIT_BYTES = 64_000_000
 # A bulk add of 100,000 memories takes 10 % less CPU than with SQLite's 2 MB; 64 MB give nothing more.
 WRITER_CACHE_KIB = 16_000
@@ -56,6 +58,12 @@ def set_journal_mode(conn: apsw.Connection, path: Path) -> str:
     mode = str(conn.pragma("journal_mode", wanted))
     conn.pragma("journal_size_limit", WAL_LIMIT_BYTES)
     return mode
+
+
+def empty_wal(conn: apsw.Connection) -> bool:
+    """Bring what the write-ahead log holds into the file and empty it; False while another program reads it."""
+    [(is_busy, _, _)] = conn.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+    return not is_busy
 
 
 def open_reader(path: Path, *, timeout_ms: int = BUSY_TIMEOUT_MS) -> apsw.Connection:

@@ -20,6 +20,7 @@ import apsw
 
 from tierdeck.db.connections import URI_FLAGS, file_uri, set_common
 from tierdeck.db.driver_errors import BUSY_TIMEOUT_MS, driver_errors
+from tierdeck.db.journal_mode import open_raw, says_wal
 from tierdeck.errors import NotAStoreError, StoreBusyError, StoreError
 
 FileState = tuple[tuple[int, int, int], ...]
@@ -134,7 +135,7 @@ def _lock_shared(guard: apsw.VFSFile, timeout_ms: int) -> None:
 
 
 def _open_beside(path: Path, timeout_ms: int) -> UntouchedConnection:
-    guard = apsw.VFSFile("", str(path), [apsw.SQLITE_OPEN_MAIN_DB | apsw.SQLITE_OPEN_READONLY, 0])
+    guard = open_raw(path)
     conn = None
     try:
         _lock_shared(guard, timeout_ms)
@@ -163,8 +164,7 @@ def _connected(path: Path, guard: apsw.VFSFile) -> UntouchedConnection:
         return _copied(path, guard)
     else:
         # Under our shared lock the owner can't commit in rollback mode; in WAL mode it can, by a checkpoint.
-        is_wal_mode = size > 0 and guard.xRead(2, 18) == b"\x02\x02"
-        how: HowRead = "immutable" if is_wal_mode else "locked"
+        how: HowRead = "immutable" if size > 0 and says_wal(guard) else "locked"
         conn = UntouchedConnection(file_uri(path, "mode=ro&immutable=1"), path, how, guard)
     set_common(conn)
     return conn

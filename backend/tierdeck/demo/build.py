@@ -12,6 +12,7 @@ from pathlib import Path
 
 import apsw
 
+from tierdeck import db
 from tierdeck.demo.material import DemoMemory, DemoSession, read_memories, read_sessions
 from tierdeck.demo.story import at_ms, demo_id, tell
 from tierdeck.errors import InvalidValueError
@@ -49,7 +50,7 @@ def build_demo(path: Path, *, now_ms: int | None = None) -> DemoSummary:
     try:
         return _build(path, clock_ms() if now_ms is None else now_ms)
     except BaseException:
-        for end in ("", "-wal", "-shm"):
+        for end in ("", *db.LOG_SUFFIXES):
             Path(f"{path}{end}").unlink(missing_ok=True)
         raise
 

@@ -149,7 +149,7 @@ def rebuild_index(store: Store) -> Path | None:
     aside = _free_name(path) if _is_anothers(path) else None
     if aside is not None:
         path.rename(aside)
-    for suffix in ("", "-wal", "-shm", "-journal"):
+    for suffix in ("", *db.LOG_SUFFIXES):
         path.with_name(path.name + suffix).unlink(missing_ok=True)
     return aside
 

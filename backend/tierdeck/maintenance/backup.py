@@ -6,6 +6,7 @@ left out: it can be made again, and the hash of each text decides which of its v
 
 from __future__ import annotations
 
+import glob
 import os
 import shutil
 from collections.abc import Mapping
@@ -17,7 +18,6 @@ import apsw
 from tierdeck import db, migrate
 from tierdeck.errors import ConflictError, DamagedStoreError, InvalidValueError, NotAStoreError, StoreBusyError
 from tierdeck.maintenance.backup_check import BackupCheck, verify_backup
-from tierdeck.maintenance.journal_mode import asks_for_wal
 from tierdeck.maintenance.manifest import count_rows, drop_manifest, take_manifest, write_manifest
 from tierdeck.migrate import StoreKind
 from tierdeck.store import Store
@@ -33,8 +33,6 @@ __all__ = [
     "restore_backup",
     "verify_backup",
 ]
-
-_BESIDE = ("-wal", "-shm", "-journal")
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +100,7 @@ def backup_before(conn: apsw.Connection, path: Path, reason: str) -> Path:
 
 def list_backups(path: Path) -> list[Path]:
     """The backups beside a store, newest first; also those that a migration, a repair or `adopt` made."""
-    return sorted(path.parent.glob(f"{_glob_escaped(path.name)}.backup-*"), reverse=True)
+    return sorted(path.parent.glob(f"{glob.escape(path.name)}.backup-*"), reverse=True)
 
 
 def restore_backup(source: Path, target: Path) -> RestoreReport:
@@ -128,7 +126,7 @@ def restore_backup(source: Path, target: Path) -> RestoreReport:
         raise DamagedStoreError(f"restore {source}: {check.problems[0]}", hint="try an older backup")
     fresh = target.with_name(f".{target.name}.restoring-{os.getpid()}")
     try:
-        _write_fresh(source, fresh, in_wal=asks_for_wal(target))
+        _write_fresh(source, fresh, in_wal=db.asks_for_wal(target))
         kept = _set_aside(target) if target.exists() else None
         os.replace(fresh, target)
     except BaseException:
@@ -211,7 +209,7 @@ def _set_aside(target: Path) -> Path:
         kept = _copy_of_bytes(target)
     finally:
         conn.close()
-    for end in _BESIDE:  # a log of the old file must not be taken for one of the new
+    for end in db.LOG_SUFFIXES:  # a log of the old file must not be taken for one of the new
         Path(f"{target}{end}").unlink(missing_ok=True)
     return kept
 
@@ -219,7 +217,7 @@ def _set_aside(target: Path) -> Path:
 def _copy_of_bytes(target: Path) -> Path:
     """A damaged file as it is, with its log: what can be salvaged later may stand there."""
     kept = migrate.backup_path(target, "damaged")
-    for end in ("", *_BESIDE):
+    for end in ("", *db.LOG_SUFFIXES):
         part = Path(f"{target}{end}")
         if part.exists():
             descriptor = os.open(f"{kept}{end}", os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
@@ -235,7 +233,3 @@ def _sync_folder(folder: Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
-
-
-def _glob_escaped(name: str) -> str:
-    return "".join(f"[{char}]" if char in "*?[" else char for char in name)

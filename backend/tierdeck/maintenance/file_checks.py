@@ -12,7 +12,6 @@ from tierdeck import db
 from tierdeck.errors import ModelUnavailableError
 from tierdeck.maintenance.backup import list_backups
 from tierdeck.maintenance.health import DETAILS, Check
-from tierdeck.maintenance.journal_mode import asks_for_wal
 from tierdeck.store import Store, StoreKind
 
 _REBUILD = "tierdeck doctor --repair search-index"
@@ -78,13 +77,14 @@ def _check_file(store: Store) -> Check:
 
 
 def _check_journal(path: Path) -> Check:
-    mode = "write-ahead log" if asks_for_wal(path) else "rollback journal"
+    is_wal = db.asks_for_wal(path)
+    mode = "write-ahead log" if is_wal else "rollback journal"
     wal = Path(f"{path}-wal")
     wal_bytes = wal.stat().st_size if wal.exists() else 0
     text = f"{mode}, {wal_bytes:,} bytes in the log"
     if db.is_network_file_system(path):
         kind = db.file_system_type(path)
-        if asks_for_wal(path):
+        if is_wal:
             fix = "move the store to a local disk"
             return Check("journal", "bad", f"{text}: unsafe on {kind}, where its memory is not shared", fix)
         return Check("journal", "info", f"{text}: the log is off because {kind} does not share its memory")

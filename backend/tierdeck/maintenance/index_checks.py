@@ -9,13 +9,12 @@ from tierdeck import db
 from tierdeck.config import EmbeddingSettings
 from tierdeck.embed.coverage import Coverage, coverage
 from tierdeck.embed.index_file import get_setting, open_for_reading
-from tierdeck.embed.index_path import cache_folder, cached_index_path, index_path
+from tierdeck.embed.index_path import SUFFIX, cache_folder, cached_index_path, index_path
 from tierdeck.errors import StoreError
 from tierdeck.maintenance.health import DETAILS, Check
 from tierdeck.store import Store
 
 _EMBED = "tierdeck embed"
-_LOGS = ("", "-wal", "-shm")
 
 
 def check_embeddings(store: Store, settings: EmbeddingSettings) -> Check:
@@ -56,7 +55,7 @@ def check_index_file(store: Store, *, is_thorough: bool) -> Check:
 
 def check_cache() -> Check:
     """Index files in the cache whose store is gone, was replaced, or was moved."""
-    files = sorted(cache_folder().glob("*-index"))
+    files = sorted(cache_folder().glob(f"*{SUFFIX}"))
     orphans = [file for file in files if _is_orphan(file)]
     if not orphans:
         return Check("cache", "ok", f"{len(files)} index files in the cache, each of a store that is there")
@@ -86,7 +85,7 @@ def _rest(found: Coverage) -> str:
 
 
 def _bytes(path: Path) -> int:
-    files = (Path(f"{path}{end}") for end in _LOGS)
+    files = (Path(f"{path}{end}") for end in ("", *db.LOG_SUFFIXES))
     return sum(file.stat().st_size for file in files if file.exists())
 
 

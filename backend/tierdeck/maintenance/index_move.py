@@ -9,8 +9,6 @@ from pathlib import Path
 from tierdeck import db
 from tierdeck.errors import StoreError
 
-_LOGS = ("-wal", "-shm", "-journal")
-
 
 def move_index(source: Path, target: Path) -> Path | None:
     """Move an index file with all that its log holds; None when there is none, or a program is using it.
@@ -37,7 +35,7 @@ def move_index(source: Path, target: Path) -> Path | None:
 def remove_index(path: Path) -> bool:
     """Remove an index file with its logs; whether there was one."""
     existed = path.exists()
-    for end in ("", *_LOGS):
+    for end in ("", *db.LOG_SUFFIXES):
         Path(f"{path}{end}").unlink(missing_ok=True)
     return existed
 
@@ -49,9 +47,9 @@ def _is_settled(path: Path) -> bool:
         try:
             conn.set_busy_timeout(0)
             with db.driver_errors(path, "move"):
-                conn.pragma("wal_checkpoint", "TRUNCATE")
+                db.empty_wal(conn)
         finally:
             conn.close()
     except StoreError:
         return False
-    return not any(Path(f"{path}{end}").exists() for end in _LOGS)
+    return not any(Path(f"{path}{end}").exists() for end in db.LOG_SUFFIXES)

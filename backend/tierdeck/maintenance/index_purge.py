@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import apsw
 
+from tierdeck import db
 from tierdeck.embed.index_path import cached_index_path, index_path
 from tierdeck.errors import TierdeckError
 from tierdeck.maintenance.index_move import remove_index
@@ -44,10 +45,10 @@ def _remove(store: Store, ids: Sequence[str]) -> tuple[int, list[str]]:
             with conn:
                 count = _count_vectors(conn, ids)
                 remove_nodes(conn, ids)  # vec0 0.1.9 writes zeros over a deleted vector
-            busy = int(next(iter(conn.execute("PRAGMA wal_checkpoint(TRUNCATE)")))[0])
+            is_emptied = db.empty_wal(conn)
     finally:
         conn.close()
-    return count, [f"{path.name}-wal may still hold vectors while another program reads"] if busy else []
+    return count, [] if is_emptied else [f"{path.name}-wal may still hold vectors while another program reads"]
 
 
 def _count_vectors(conn: apsw.Connection, ids: Sequence[str]) -> int:

@@ -218,14 +218,14 @@ def _rewrite(path: Path) -> list[str]:
         with db.driver_errors(path, "purge"):
             conn.pragma("secure_delete", True)
             conn.execute("VACUUM")
-            busy = int(next(iter(conn.execute("PRAGMA wal_checkpoint(TRUNCATE)")))[0])
+            is_emptied = db.empty_wal(conn)
     except StoreError as e:
         return [f"the file could not be written anew ({e.message}): purge once more"]
     finally:
         conn.close()
-    return (
-        [f"{path.name}-wal still holds it while another program reads: purge once more after that"] if busy else []
-    )
+    if is_emptied:
+        return []
+    return [f"{path.name}-wal still holds it while another program reads: purge once more after that"]
 
 
 def _backups_with(path: Path, ids: Sequence[str]) -> tuple[Path, ...]:

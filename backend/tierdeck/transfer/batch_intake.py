@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import apsw
 
 from tierdeck.errors import StoreError, TransferError
 from tierdeck.store import Store
+from tierdeck.transfer.export_format import FORM_OF_KIND
 from tierdeck.transfer.import_report import ImportReport, Tally
 from tierdeck.transfer.import_scratch import ImportScratch
 from tierdeck.transfer.line_reader import Rejected
@@ -17,6 +18,7 @@ from tierdeck.transfer.row_intake import Outcome, RowIntake
 from tierdeck.transfer.row_rules import Row
 from tierdeck.transfer.row_writer import RowWriter
 from tierdeck.transfer.session_intake import take_sessions
+from tierdeck.transfer.stored_values import StoredValues
 
 BATCH_ROWS = 2_000
 BATCH_BYTES = 16_000_000
@@ -41,7 +43,8 @@ class BatchIntake:
         self._scratch = scratch
         self._source = source
         self._writer = RowWriter(store, is_writing=is_writing)
-        self._keyed = RowIntake(store, scratch, self._writer)
+        self._stored = StoredValues(store)
+        self._keyed = RowIntake(scratch, self._writer)
         self._logs = LogIntake(store, scratch, self._writer, self._keyed)
         self._begun: set[str] = set()
         self._batch: list[NumberedRow] = []
@@ -65,7 +68,7 @@ class BatchIntake:
         )
         if is_done:
             self.flush()
-        self._batch.append(row)
+        self._batch.append(replace(row, row=self._stored.of(FORM_OF_KIND[row.kind].table, row.row)))
         self._batch_bytes += row.size_bytes
         return is_done
 

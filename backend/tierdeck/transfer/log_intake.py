@@ -15,7 +15,7 @@ from tierdeck.transfer.export_format import FORM_OF_KIND
 from tierdeck.transfer.import_scratch import ImportScratch
 from tierdeck.transfer.line_reader import Rejected
 from tierdeck.transfer.row_intake import Outcome, RowIntake
-from tierdeck.transfer.row_rules import Row
+from tierdeck.transfer.row_rules import MAX_KEPT_NUMBER, Row
 from tierdeck.transfer.row_writer import RowWriter
 
 LOG_KINDS = ("move", "confidence", "access", "revision")
@@ -68,7 +68,7 @@ class LogIntake:
 
     def _add(self, conn: apsw.Connection, kind: str, row: Row, old: RawValue) -> Outcome:
         last = self._last[kind]
-        number = old if isinstance(old, int) and old > last else last + 1
+        number = old if isinstance(old, int) and last < old <= MAX_KEPT_NUMBER else last + 1
         done = self._writer.insert(conn, FORM_OF_KIND[kind].table, {**row, "id": number})
         if isinstance(done, Rejected):
             return done

@@ -8,7 +8,6 @@ from typing import Literal
 import apsw
 
 from tierdeck.embed.make import PROVIDER_KEY
-from tierdeck.store import Store
 from tierdeck.store.raw_row import RawValue, UndecodedText
 from tierdeck.transfer.export_format import LEFT_OUT_SETTINGS
 from tierdeck.transfer.import_scratch import ImportScratch
@@ -25,10 +24,9 @@ TWICE = "its id stands on an earlier line already"
 class RowIntake:
     """Settings, memories, relations and their members, and marks."""
 
-    def __init__(self, store: Store, scratch: ImportScratch, writer: RowWriter) -> None:
+    def __init__(self, scratch: ImportScratch, writer: RowWriter) -> None:
         self._scratch = scratch
         self._writer = writer
-        self._edge_type = store.edge_type_column()
         self._take: dict[str, Callable[[apsw.Connection, int, Row], Outcome]] = {
             "setting": self._setting,
             "node": self._node,
@@ -54,15 +52,13 @@ class RowIntake:
             return Rejected(
                 "leave to send memories to a remote model is not imported", "`tierdeck embed` asks for it"
             )
-        found = conn.execute("SELECT value FROM td_setting WHERE key = ?", (key,)).fetchone()
-        if found is not None:
-            return "unchanged" if found[0] == value else Rejected("the store has its own value for it", str(key))
+        same = self._writer.holds(conn, "td_setting", {"key": key}, {"value": value})
+        if same is not None:
+            return "unchanged" if same else Rejected("the store has its own value for it", str(key))
         return self._insert(conn, "td_setting", row)
 
     def _node(self, conn: apsw.Connection, line: int, row: Row) -> Outcome:
-        node_id = row["id"]
-        if not isinstance(node_id, str) or not node_id:
-            return Rejected("its id is not a text")
+        node_id = str(row["id"])
         earlier = self._scratch.earlier_line("node", node_id, line)
         if earlier is not None:
             return Rejected(TWICE, f"line {earlier}")
@@ -78,18 +74,15 @@ class RowIntake:
         return outcome
 
     def _edge(self, conn: apsw.Connection, line: int, row: Row) -> Outcome:
-        edge_id = row["id"]
-        if not isinstance(edge_id, str) or not edge_id:
-            return Rejected("its id is not a text")
+        edge_id = str(row["id"])
         earlier = self._scratch.earlier_line("edge", edge_id, line)
         if earlier is not None:
             return Rejected(TWICE, f"line {earlier}")
-        found = conn.execute(
-            f"SELECT {self._edge_type}, label, weight FROM hyperedges WHERE id = ?", (edge_id,)
-        ).fetchone()
-        if found is None:
+        facts: Row = {"type": row["type"], "label": row.get("label"), "weight": row.get("weight", 1.0)}
+        same = self._writer.holds(conn, "hyperedges", {"id": edge_id}, facts)
+        if same is None:
             outcome = self._insert(conn, "hyperedges", row)
-        elif found == (row["type"], row.get("label"), row.get("weight", 1.0)):
+        elif same:
             return "unchanged"
         else:
             outcome = Rejected("a relation with its id is here and is another", edge_id)
@@ -104,12 +97,9 @@ class RowIntake:
         for kind, row_id in (("edge", edge_id), ("node", node_id)):
             if not self.is_here(conn, kind, row_id):
                 return Rejected(f"its {_NAMES[kind]} is not here", str(row_id))
-        found = conn.execute(
-            "SELECT position FROM membership WHERE hyperedge_id = ? AND node_id = ? AND role = ?",
-            (edge_id, node_id, row["role"]),
-        ).fetchone()
-        if found is not None:
-            same = found[0] == row.get("position", 0)
+        keys: Row = {"hyperedge_id": edge_id, "node_id": node_id, "role": row["role"]}
+        same = self._writer.holds(conn, "membership", keys, {"position": row.get("position", 0)})
+        if same is not None:
             return "unchanged" if same else Rejected("the memory stands elsewhere in that relation", str(edge_id))
         key = repr((edge_id, node_id, row["role"]))
         if self._scratch.earlier_line("member", key, line) is not None:

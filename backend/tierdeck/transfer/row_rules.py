@@ -36,10 +36,24 @@ _NEEDED = {
     "revision": ("id", "node_id", "at", "kind", "actor"),
     "no_embedding": ("node_id",),
 }
+# What rows are found again by.
+_KEYS = {
+    "setting": ("key",),
+    "session": ("external_id",),
+    "node": ("id",),
+    "edge": ("id",),
+    "member": ("hyperedge_id", "node_id", "role"),
+    "confidence": ("node_id",),
+    "access": ("node_id",),
+    "revision": ("node_id",),
+    "no_embedding": ("node_id",),
+}
 _WHOLE = {"session": ("id", "run", "root_id", "parent_id"), "access": ("session_id",), "revision": ("id", "undoes")}
 _MARKS = frozenset({"kind", "from_index"})  # beside the fields of a row; the latter from `salvage`
 _LOGS = frozenset({"move", "confidence", "access", "revision"})
 _INT_MIN, _INT_MAX = -(2**63), 2**63 - 1
+# A log whose greatest number is the greatest there is takes no row any more, and the store could not be changed.
+MAX_KEPT_NUMBER = 2**53
 
 
 def row_of(record: Mapping[str, object]) -> tuple[str, Row, tuple[str, ...]] | Rejected:
@@ -68,6 +82,11 @@ def row_of(record: Mapping[str, object]) -> tuple[str, Row, tuple[str, ...]] | R
 
 
 def _refused(kind: str, row: Row) -> Rejected | None:
+    no_text = next((c for c in _KEYS.get(kind, ()) if not isinstance(row[c], str)), None)
+    if no_text is None and row.get("id") == "":
+        no_text = "id"
+    if no_text is not None:
+        return Rejected(f"its {no_text} is not a text", f"{str(row[no_text])[:40]!r}")
     for column, choices in _CHOICES.get(kind, {}).items():
         if column in row and row[column] not in choices:
             return Rejected(f"its {column} is none of those allowed", f"{str(row[column])[:40]!r}")

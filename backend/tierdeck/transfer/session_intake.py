@@ -10,11 +10,11 @@ from collections.abc import Mapping, Sequence
 
 import apsw
 
-from tierdeck.store.raw_row import RawValue
+from tierdeck.store.raw_row import RawValue, raw_rows
 from tierdeck.transfer.import_scratch import ImportScratch
 from tierdeck.transfer.line_reader import Rejected
 from tierdeck.transfer.row_intake import TWICE, Outcome
-from tierdeck.transfer.row_rules import Row
+from tierdeck.transfer.row_rules import MAX_KEPT_NUMBER, Row
 from tierdeck.transfer.row_writer import RowWriter
 
 Numbered = tuple[int, Row]
@@ -35,7 +35,8 @@ def take_sessions(
     usable = _usable(rows)
     here: dict[tuple[RawValue, RawValue], int] = {
         (external_id, run): number
-        for number, external_id, run in conn.execute("SELECT id, external_id, run FROM td_session")
+        for number, external_id, run in raw_rows(conn, "td_session", ["external_id", "run"], key="id")
+        if isinstance(number, int)
     }
     numbers = _numbers([row for _, row in usable.values()], here)
     if writer.is_writing:
@@ -48,7 +49,8 @@ def take_sessions(
             outcomes.append((line, Rejected(TWICE, f"line {usable[row['id']][0]}")))
         else:
             is_here = (row["external_id"], row["run"]) in here
-            outcomes.append((line, _compare(conn, row) if is_here else _add(conn, row, numbers, writer)))
+            took = _compare(conn, row, writer) if is_here else _add(conn, row, numbers, writer)
+            outcomes.append((line, took))
     for old, new in numbers.items():
         scratch.rename("session", old, new)
     return outcomes
@@ -81,18 +83,15 @@ def _numbers(rows: Sequence[Row], here: Mapping[tuple[RawValue, RawValue], int])
             continue
         number = here.get((row["external_id"], row["run"]))
         if number is None:
-            number = old if old not in taken else max(taken) + 1
+            number = old if old not in taken and abs(old) <= MAX_KEPT_NUMBER else max(taken, default=0) + 1
             taken.add(number)
         numbers[old] = number
     return numbers
 
 
-def _compare(conn: apsw.Connection, row: Row) -> Outcome:
-    found = conn.execute(
-        f"SELECT {', '.join(_FACTS)} FROM td_session WHERE external_id = ? AND run = ?",
-        (row["external_id"], row["run"]),
-    ).fetchone()
-    if found == tuple(row.get(name) for name in _FACTS):
+def _compare(conn: apsw.Connection, row: Row, writer: RowWriter) -> Outcome:
+    keys: Row = {name: row[name] for name in ("external_id", "run")}
+    if writer.holds(conn, "td_session", keys, {name: row.get(name) for name in _FACTS}):
         return "unchanged"
     return Rejected("the session is here with other facts", str(row["external_id"]))
 

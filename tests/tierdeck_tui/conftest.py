@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from tierdeck_tui.app import TierdeckApp
 from tierdeck_tui.console import Console
 
 MakeApp = Callable[..., TierdeckApp]
+WORKERS_S = 30.0
 
 # Each drives, breaks or shifts a terminal or a widget when it gets there as it is.
 HOSTILE_TEXTS = (
@@ -93,6 +95,15 @@ def hostile_store(tmp_path: Path) -> Path:
     with open_store(path, create=True) as store:
         add_nodes(store, drafts)
     return path
+
+
+async def finished(app: TierdeckApp, *groups: str) -> None:
+    """Wait until the workers of these groups are done (Textual's own wait takes none for all, the watcher too)."""
+    for _ in range(int(WORKERS_S / 0.01)):
+        await asyncio.sleep(0.01)
+        if not any(worker.group in groups and not worker.is_finished for worker in app.workers):
+            return
+    raise TimeoutError(f"workers of {groups} were not done within {WORKERS_S:g} s")
 
 
 def keyword_settings(**console: object) -> Settings:

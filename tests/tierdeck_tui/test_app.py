@@ -9,7 +9,7 @@ from textual.app import App
 from textual.events import Key
 from textual.widgets._toast import Toast
 
-from tests.tierdeck_tui.conftest import HOSTILE_TEXTS, MakeApp, keyword_settings
+from tests.tierdeck_tui.conftest import HOSTILE_TEXTS, MakeApp, finished, keyword_settings
 from tierdeck.errors import ConfigError, ProviderError
 from tierdeck.model import NodeDraft
 from tierdeck.store import add_node, open_store
@@ -176,7 +176,7 @@ async def test_workers_of_two_purposes_run_side_by_side(make_app: MakeApp, small
         app.action_reload()
         groups = {worker.group for worker in app.workers if not worker.is_finished}
         assert {"overview", "vectors"} <= groups
-        await app.workers.wait_for_complete([w for w in app.workers if w.group in ("overview", "vectors")])
+        await finished(app, "overview", "vectors")
         assert not any(
             worker.is_cancelled for worker in app.workers if worker.group == "vectors" and worker.is_running
         )

@@ -64,8 +64,14 @@ class VectorsCounted(Message):
 
 
 @dataclass
-class ReadFailed(Message):
-    """What these cards of the Overview show could not be read."""
+class FactsFailed(Message):
+    """The Overview's facts could not be read."""
 
-    cards: tuple[str, ...]
+    error: TierdeckError
+
+
+@dataclass
+class VectorsFailed(Message):
+    """The vectors could not be counted."""
+
     error: TierdeckError

@@ -28,7 +28,7 @@ class OverviewFacts:
     `checks` are those that cost milliseconds at any size; `tierdeck doctor` makes them all.
     """
 
-    path: Path
+    shown_path: str
     kind: StoreKind
     access: str
     counts: StoreCounts
@@ -50,7 +50,7 @@ def read_facts(deck: Console) -> OverviewFacts:
     store = deck.store
     created, changed, used = store.read(lambda conn: _times(conn.execute(_LAST).fetchone()))
     return OverviewFacts(
-        path=store.path,
+        shown_path=_below_home(store.path),
         kind=store.kind,
         access=deck.access,
         counts=counts(store),
@@ -93,6 +93,11 @@ def _checks(store: Store) -> tuple[Check, ...]:
         except TierdeckError as e:
             found.append(Check(name, "bad", e.message, e.hint))
     return tuple(found)
+
+
+def _below_home(path: Path) -> str:
+    home = Path.home()
+    return f"~/{path.relative_to(home)}" if path.is_relative_to(home) else str(path)
 
 
 def _bytes(path: Path) -> int:

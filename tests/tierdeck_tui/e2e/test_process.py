@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.tierdeck_tui.e2e.conftest import MakeTmux
 from tests.tierdeck_tui.e2e.tmux import WAIT_S, Tmux, console_command
 from tierdeck_tui.log_file import log_path
 
@@ -133,13 +134,13 @@ def test_ctrl_z_goes_back_to_the_shell_and_fg_paints_the_screen_again(tmux: Tmux
 
 
 @pytest.mark.case("T16")
-def test_q_leaves_and_so_do_ctrl_q_and_ctrl_c_pressed_twice(small_store: Path) -> None:
+def test_q_leaves_and_so_do_ctrl_q_and_ctrl_c_pressed_twice(make_tmux: MakeTmux, small_store: Path) -> None:
     for keys in (["q"], ["C-q"], ["C-c", "C-c"], ["/", "C-q"], ["/", "C-c", "C-c"]):
-        with Tmux() as tmux:
-            tmux.start(console_command(small_store))
-            tmux.wait_for("memories")
-            if keys[0] == "q":
-                tmux.send("4")
-            tmux.send(*keys)
-            tmux.wait_for("exit=0")
-            _assert_given_back(tmux)
+        tmux = make_tmux()
+        tmux.start(console_command(small_store))
+        tmux.wait_for("memories")
+        if keys[0] == "q":
+            tmux.send("4")
+        tmux.send(*keys)
+        tmux.wait_for("exit=0")
+        _assert_given_back(tmux)

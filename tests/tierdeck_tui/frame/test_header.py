@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.tierdeck_tui.conftest import MakeApp, keyword_settings
+from tests.tierdeck_tui.conftest import MakeApp, finished, keyword_settings
 from tierdeck_tui.app import TierdeckApp
 from tierdeck_tui.widgets.header import StatusHeader
 
@@ -19,7 +19,7 @@ async def test_every_mode_shows_the_store_its_size_and_what_may_be_done(
 ) -> None:
     app = make_app(small_store)
     async with app.run_test() as pilot:
-        await app.workers.wait_for_complete([w for w in app.workers if w.group == "meaning"])
+        await finished(app, "meaning")
         await pilot.pause()
         for key in ("1", "4"):
             await pilot.press(key)
@@ -57,6 +57,9 @@ async def test_a_badge_counts_what_waits_in_a_mode(make_app: MakeApp, small_stor
 async def test_progress_with_brackets_is_shown_literally(make_app: MakeApp, small_store: Path) -> None:
     app = make_app(small_store)
     async with app.run_test(size=(160, 24)) as pilot:
+        await pilot.pause()
+        await finished(app, "meaning", "index")
+        await pilot.pause()
         app.status = replace(
             app.status, progress="embedding [data: /m?id=1-] [/x]", degraded="keyword only: [/x] [b"
         )

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from textual.pilot import Pilot
 
-from tests.tierdeck_tui.conftest import HOSTILE_TEXTS, MakeApp, keyword_settings
+from tests.tierdeck_tui.conftest import HOSTILE_TEXTS, MakeApp, finished, keyword_settings
 from tests.tierdeck_tui.test_app import controls, screen_text
 from tierdeck.config import EmbeddingSettings, Settings
 from tierdeck.model import NodeType, Tier
@@ -107,7 +107,7 @@ async def test_an_empty_store_says_what_to_do(make_app: MakeApp, tmp_path: Path)
 async def test_without_a_model_it_says_why_and_what_to_do(make_app: MakeApp, small_store: Path) -> None:
     app = make_app(small_store)
     async with app.run_test(size=(120, 40)) as pilot:
-        await app.workers.wait_for_complete([w for w in app.workers if w.group == "meaning"])
+        await finished(app, "meaning")
         screen = await _overview(app, pilot)
         meaning = _card(screen, "meaning")
         assert meaning["state"] == "keyword only"

@@ -16,11 +16,10 @@ from tierdeck.embed.stoppable import StoppedError
 from tierdeck.errors import TierdeckError
 from tierdeck.times import now_ms
 from tierdeck_tui.console import Console
-from tierdeck_tui.messages import FactsRead, ReadFailed, VectorsCounted
+from tierdeck_tui.messages import FactsFailed, FactsRead, VectorsCounted, VectorsFailed
 from tierdeck_tui.overview_facts import OverviewFacts, read_facts
 from tierdeck_tui.screens.frame import FrameScreen
 from tierdeck_tui.view import overview_lines
-from tierdeck_tui.view.card_line import CardLine
 from tierdeck_tui.widgets.card import Card
 
 if TYPE_CHECKING:
@@ -37,6 +36,7 @@ class OverviewScreen(FrameScreen):
         self._deck = console
         self._facts: OverviewFacts | None = None
         self._coverage: Coverage | None = None
+        self._vectors_error: TierdeckError | None = None
 
     def compose_body(self) -> Iterable[Widget]:
         """Two columns of cards, one below 72 columns."""
@@ -58,8 +58,8 @@ class OverviewScreen(FrameScreen):
         self._count_vectors()
 
     def meaning_changed(self) -> None:
-        """Count the vectors again."""
-        self._count_vectors()
+        """Read again: the index has grown, or is known to be missing."""
+        self.reload()
 
     @on(Card.Opened)
     def _open(self, event: Card.Opened) -> None:
@@ -71,7 +71,7 @@ class OverviewScreen(FrameScreen):
         try:
             told: Message = FactsRead(read_facts(self._deck))
         except TierdeckError as e:
-            told = ReadFailed(("tiers", "types", "store", "health"), e)
+            told = FactsFailed(e)
         if not worker.is_cancelled:
             self.post_message(told)
 
@@ -86,7 +86,7 @@ class OverviewScreen(FrameScreen):
         except StoppedError:
             return
         except TierdeckError as e:
-            told = ReadFailed(("meaning",), e)
+            told = VectorsFailed(e)
         if not worker.is_cancelled:
             self.post_message(told)
 
@@ -102,17 +102,26 @@ class OverviewScreen(FrameScreen):
     @on(VectorsCounted)
     def _show_vectors(self, event: VectorsCounted) -> None:
         self._coverage = event.coverage
+        self._vectors_error = None
         self._show_meaning()
 
-    @on(ReadFailed)
-    def _show_error(self, event: ReadFailed) -> None:
-        hint = [CardLine(event.error.hint, state="muted")] if event.error.hint else []
-        for name in event.cards:
-            self._card(name).show([CardLine(event.error.message, state="bad"), *hint])
+    @on(VectorsFailed)
+    def _show_vectors_error(self, event: VectorsFailed) -> None:
+        self._coverage = None
+        self._vectors_error = event.error
+        self._show_meaning()
+
+    @on(FactsFailed)
+    def _show_error(self, event: FactsFailed) -> None:
+        for name in ("tiers", "types", "store", "health"):
+            self._card(name).show(overview_lines.error_lines(event.error))
 
     def _show_meaning(self) -> None:
         meaning = self._deck.meaning_state()
-        self._card("meaning").show(overview_lines.meaning_lines(meaning, self._coverage))
+        if self._vectors_error is not None:
+            self._card("meaning").show(overview_lines.error_lines(self._vectors_error))
+        else:
+            self._card("meaning").show(overview_lines.meaning_lines(meaning, self._coverage))
         if self._facts is not None:
             self._card("next").show(overview_lines.next_lines(self._facts, meaning, self._coverage))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tierdeck.embed.coverage import Coverage
+from tierdeck.errors import TierdeckError
 from tierdeck.model import NodeType, Tier
 from tierdeck.store import StoreKind
 from tierdeck_tui.console import MeaningState
@@ -34,7 +35,7 @@ def type_lines(facts: OverviewFacts) -> list[CardLine]:
 def store_lines(facts: OverviewFacts, now_ms: int) -> list[CardLine]:
     """Where the store is, what it is, and when something happened in it."""
     lines = [
-        CardLine("file", str(facts.path)),
+        CardLine("file", facts.shown_path),
         CardLine("kind", f"{_KINDS[facts.kind]}, {facts.access}"),
         CardLine("size", f"{size(facts.store_bytes)} + {size(facts.index_bytes)} index"),
         CardLine("relations", count(facts.counts.edges)),
@@ -55,21 +56,32 @@ def meaning_lines(meaning: MeaningState, found: Coverage | None) -> list[CardLin
         lines.append(CardLine("why", meaning.detail, state="warn"))
     if found is None:
         return [*lines, CardLine("vectors", "counting…", state="muted")]
-    lines.append(CardLine("model", found.current_model or "none"))
-    total = found.total - found.off
-    lines.append(_vectors("embedded", found.embedded, total))
-    for label, number, state in (
-        ("waiting", found.pending, "plain"),
-        ("changed since", found.stale, "plain"),
-        ("refused", found.failed, "bad"),
-        ("left out", found.off, "muted"),
-    ):
-        if number:
-            lines.append(CardLine(label, count(number), state=state))
+    if found.current_model:
+        lines += _model_lines(found, found.current_model)
     for name, number in found.by_model.items():
         if name != found.current_model and number:
             lines.append(CardLine(f"by {name}", f"{count(number)}, not compared", state="warn"))
     return lines
+
+
+def error_lines(error: TierdeckError) -> list[CardLine]:
+    """What stands in a card that could not be read."""
+    hint = [CardLine(error.hint, state="muted")] if error.hint else []
+    return [CardLine(error.message, state="bad"), *hint]
+
+
+def _model_lines(found: Coverage, model: str) -> list[CardLine]:
+    rest: tuple[tuple[str, int, State], ...] = (
+        ("waiting", found.pending, "plain"),
+        ("changed since", found.stale, "plain"),
+        ("refused", found.failed, "bad"),
+        ("left out", found.off, "muted"),
+    )
+    return [
+        CardLine("model", model),
+        _vectors("embedded", found.embedded, found.total - found.off),
+        *(CardLine(label, count(number), state=state) for label, number, state in rest if number),
+    ]
 
 
 def health_lines(facts: OverviewFacts) -> list[CardLine]:

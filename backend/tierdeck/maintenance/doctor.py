@@ -10,23 +10,18 @@ from pathlib import Path
 
 import apsw
 
+from tierdeck import db
 from tierdeck.config import EmbeddingSettings
-from tierdeck.errors import (
-    DamagedStoreError,
-    IndexFileError,
-    NotAStoreError,
-    TierdeckError,
-)
+from tierdeck.errors import DamagedStoreError, IndexFileError, NotAStoreError, TierdeckError
 from tierdeck.maintenance.backup import list_backups
 from tierdeck.maintenance.file_checks import check_driver, check_integrity, check_place, damaged_check
 from tierdeck.maintenance.fts_drift import find_drift
-from tierdeck.maintenance.health import Check, Health
+from tierdeck.maintenance.health import REBUILD_SEARCH_INDEX, Check, Health
 from tierdeck.maintenance.index_checks import check_cache, check_embeddings, check_index_file, check_size
 from tierdeck.maintenance.row_checks import check_orphans, check_rows, check_secrets
 from tierdeck.maintenance.schema_check import check_schema
 from tierdeck.store import Store, StoreKind, open_store
 
-_REBUILD = "tierdeck doctor --repair search-index"
 Look = Callable[[], Check | list[Check]]
 
 
@@ -53,8 +48,7 @@ def examine_file(path: Path, settings: EmbeddingSettings, *, is_thorough: bool =
         with open_store(path, read_only=True) as store:
             return examine(store, settings, is_thorough=is_thorough)
     except (DamagedStoreError, NotAStoreError) as e:
-        checks = [*check_driver(), _unreadable(path, e)]
-        return Health(path, None, tuple(checks))
+        return Health(path, None, (*check_driver(), _unreadable(path, e)))
 
 
 def _looks(store: Store, settings: EmbeddingSettings, *, is_thorough: bool) -> Iterator[tuple[str, Look]]:
@@ -79,7 +73,7 @@ def check_search_index(conn: apsw.Connection, kind: StoreKind) -> Check:
     drift = find_drift(conn, compares_type=kind is StoreKind.OWN)
     if drift.is_clean:
         return Check("search-index", "ok", "the full-text index says what the memories say")
-    fix = None if kind is StoreKind.FOREIGN else _REBUILD
+    fix = None if kind is StoreKind.FOREIGN else REBUILD_SEARCH_INDEX
     text = f"the full-text index is out of step: {drift.summary}"
     if kind is StoreKind.FOREIGN:
         text += "; its own program can rebuild it, or adopt the store first"
@@ -91,13 +85,12 @@ def _run(looks: Iterator[tuple[str, Look]]) -> Iterator[Check]:
         try:
             found = look()
         except DamagedStoreError as e:
-            yield Check(name, "bad", e.message, e.hint)
+            is_rebuildable = name == "search-index" and db.is_full_text_fault(e.message)
+            yield Check(name, "bad", e.message, REBUILD_SEARCH_INDEX if is_rebuildable else e.hint)
         except IndexFileError as e:
             yield Check(name, "bad", e.message, "tierdeck embed --rebuild")
         except TierdeckError as e:
             yield Check(name, "warn", f"could not be looked at: {e.message}", e.hint)
-        except apsw.Error as e:  # a missing part of a virtual table is a plain SQL error
-            yield Check(name, "bad", f"could not be looked at: {e}", _REBUILD if name == "search-index" else None)
         else:
             yield from found if isinstance(found, list) else [found]
 

@@ -11,10 +11,8 @@ import apsw
 from tierdeck import db
 from tierdeck.errors import ModelUnavailableError
 from tierdeck.maintenance.backup import list_backups
-from tierdeck.maintenance.health import DETAILS, Check
+from tierdeck.maintenance.health import DETAILS, REBUILD_SEARCH_INDEX, Check
 from tierdeck.store import Store, StoreKind
-
-_REBUILD = "tierdeck doctor --repair search-index"
 
 
 def check_driver() -> list[Check]:
@@ -48,7 +46,11 @@ def check_integrity(conn: apsw.Connection, *, is_thorough: bool) -> Check:
         return Check("integrity", "ok", f"SQLite's {pragma.replace('_', ' ')} finds nothing")
     if all(db.is_full_text_fault(line) for line in found):
         return Check(
-            "integrity", "bad", "the full-text index is damaged; the memories are whole", _REBUILD, tuple(found)
+            "integrity",
+            "bad",
+            "the full-text index is damaged; the memories are whole",
+            REBUILD_SEARCH_INDEX,
+            tuple(found),
         )
     return damaged_check(found[0], tuple(found))
 

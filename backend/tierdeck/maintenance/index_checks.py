@@ -8,7 +8,7 @@ from pathlib import Path
 from tierdeck import db
 from tierdeck.config import EmbeddingSettings
 from tierdeck.embed.coverage import Coverage, coverage
-from tierdeck.embed.index_file import get_setting, open_for_reading
+from tierdeck.embed.index_file import get_setting, index_errors, open_for_reading
 from tierdeck.embed.index_path import SUFFIX, cache_folder, cached_index_path, index_path
 from tierdeck.errors import StoreError
 from tierdeck.maintenance.health import DETAILS, Check
@@ -44,7 +44,7 @@ def check_index_file(store: Store, *, is_thorough: bool) -> Check:
     conn = open_for_reading(store)
     if conn is None:
         return Check("index-file", "info", "there is none yet: search by word only", _EMBED)
-    with closing(conn):
+    with closing(conn), index_errors(path):
         if is_thorough:
             found = [str(row[0]) for row in conn.execute(f"PRAGMA integrity_check({DETAILS})")]
             if found != ["ok"]:

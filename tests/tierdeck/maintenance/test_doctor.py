@@ -178,6 +178,18 @@ def test_a_damaged_full_text_index_is_told_from_a_damaged_store(store: Store) ->
     assert check.fix == "tierdeck doctor --repair search-index"
 
 
+def test_an_index_that_lost_a_part_of_itself_is_to_be_built_anew_not_salvaged(store: Store) -> None:
+    add_nodes(store, [NodeDraft("memory")])
+    path = store.path
+    store.close()
+    with closing(sqlite3.connect(path)) as conn:
+        conn.execute("DELETE FROM content_fts_data")
+        conn.commit()
+    with open_store(path) as opened:
+        check = look(opened).check("search-index")
+    assert (check.state, check.fix) == ("bad", "tierdeck doctor --repair search-index")
+
+
 def test_a_missing_trigger_table_or_index_is_named(store: Store) -> None:
     path = store.path
     store.close()

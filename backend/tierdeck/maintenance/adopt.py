@@ -7,6 +7,7 @@ index on its tables. Its own program goes on working in it, without our code and
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -80,14 +81,10 @@ def adopt(path: Path) -> AdoptReport:
         raise InvalidValueError(f"adopt {path}: tierdeck made this store", hint="open it as it is")
     if kind is StoreKind.ADOPTED:
         return AdoptReport(path, None, (), None)
-    conn = db.open_writer(path)
-    try:
-        with db.driver_errors(path, "adopt"):
-            kept = backup_before(conn, path, "adopt")
-            migrate.migrate(conn, StoreKind.ADOPTED)
-            tables = tuple(_our_rows(conn))
-    finally:
-        conn.close()
+    with closing(db.open_writer(path)) as conn, db.driver_errors(path, "adopt"):
+        kept = backup_before(conn, path, "adopt")
+        migrate.migrate(conn, StoreKind.ADOPTED)
+        tables = tuple(_our_rows(conn))
     moved = move_index(cached_index_path(path), beside_index_path(path))
     return AdoptReport(path, kept, tables, moved)
 
@@ -99,12 +96,8 @@ def preview_unadopt(path: Path) -> UnadoptPreview:
         InvalidValueError: tierdeck made the store; nothing of it is another program's.
     """
     kind = _unadoptable_kind(path)
-    conn = db.open_untouched(path)
-    try:
-        with db.driver_errors(path, "read"):
-            rows = _our_rows(conn)
-    finally:
-        conn.close()
+    with closing(db.open_untouched(path)) as conn, db.driver_errors(path, "read"):
+        rows = _our_rows(conn)
     index = beside_index_path(path)
     size = index.stat().st_size if index.exists() else 0
     return UnadoptPreview(path, kind is StoreKind.ADOPTED, rows, size, _losses(rows, size))
@@ -122,28 +115,21 @@ def unadopt(path: Path) -> UnadoptReport:
     """
     if _unadoptable_kind(path) is StoreKind.FOREIGN:
         return UnadoptReport(path, None, {}, index_removed=False)
-    conn = db.open_writer(path)
-    try:
-        with db.driver_errors(path, "unadopt"):
-            kept = backup_before(conn, path, "unadopt")
-            removed = _our_rows(conn)
-            # Dropping a table first deletes its rows, and ours refer to each other.
-            conn.pragma("foreign_keys", False)
-            with conn:
-                _drop_ours(conn)
-    finally:
-        conn.close()
+    with closing(db.open_writer(path)) as conn, db.driver_errors(path, "unadopt"):
+        kept = backup_before(conn, path, "unadopt")
+        removed = _our_rows(conn)
+        # Dropping a table first deletes its rows, and ours refer to each other.
+        conn.pragma("foreign_keys", False)
+        with conn:
+            _drop_ours(conn)
     return UnadoptReport(path, kept, removed, remove_index(beside_index_path(path)))
 
 
 def _kind_of(path: Path, doing: str) -> StoreKind:
     if not path.is_file():
         raise StoreNotFoundError(f"{doing} {path}: there is no such file")
-    conn = db.open_untouched(path)
-    try:
+    with closing(db.open_untouched(path)) as conn:
         kind = migrate.kind_of(conn, path)
-    finally:
-        conn.close()
     if kind is None:
         raise NotAStoreError(f"{doing} {path}: it holds no tables")
     return kind

@@ -10,6 +10,7 @@ import glob
 import os
 import shutil
 from collections.abc import Mapping
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -153,40 +154,25 @@ def _copy_snapshot(conn: apsw.Connection, target: Path) -> None:
 def _vouched_for(path: Path, *, has_our_tables: bool) -> BackupReport:
     """Write the manifest into a fresh copy; a store without our tables has no place for one."""
     if not has_our_tables:
-        conn = db.open_untouched(path)
-        try:
+        with closing(db.open_untouched(path)) as conn, db.driver_errors(path, "back up to"):
             return BackupReport(path, path.stat().st_size, count_rows(conn), has_digest=False)
-        finally:
-            conn.close()
-    copy = db.open_writer(path)
-    try:
-        with db.driver_errors(path, "back up to"):
-            manifest = take_manifest(copy, now_ms())
-            with copy:
-                write_manifest(copy, manifest)
-    finally:
-        copy.close()
+    with closing(db.open_writer(path)) as copy, db.driver_errors(path, "back up to"):
+        manifest = take_manifest(copy, now_ms())
+        with copy:
+            write_manifest(copy, manifest)
     return BackupReport(path, path.stat().st_size, manifest.rows, has_digest=True)
 
 
 def _write_fresh(source: Path, fresh: Path, *, in_wal: bool) -> None:
     """The backup as a store again: without its manifest, in the journal mode that the old store had."""
     fresh.unlink(missing_ok=True)
-    backup_conn = db.open_untouched(source)
-    try:
-        with db.driver_errors(source, "restore"):
-            db.copy_database(backup_conn, fresh)
-    finally:
-        backup_conn.close()
-    conn = db.open_writer(fresh)
-    try:
-        with db.driver_errors(fresh, "restore"):
-            with conn:
-                drop_manifest(conn)
-            if in_wal:
-                conn.pragma("journal_mode", "wal")
-    finally:
-        conn.close()
+    with closing(db.open_untouched(source)) as old, db.driver_errors(source, "restore"):
+        db.copy_database(old, fresh)
+    with closing(db.open_writer(fresh)) as conn, db.driver_errors(fresh, "restore"):
+        with conn:
+            drop_manifest(conn)
+        if in_wal:
+            conn.pragma("journal_mode", "wal")
 
 
 def _set_aside(target: Path) -> Path:

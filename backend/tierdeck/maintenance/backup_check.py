@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -49,12 +50,8 @@ def verify_backup(path: Path) -> BackupCheck:
     if not path.is_file():
         raise StoreNotFoundError(f"verify {path}: there is no such file")
     try:
-        conn = db.open_untouched(path)
-        try:
-            with db.driver_errors(path, "verify"):
-                return _look_through(conn, path)
-        finally:
-            conn.close()
+        with closing(db.open_untouched(path)) as conn, db.driver_errors(path, "verify"):
+            return _look_through(conn, path)
     except DamagedStoreError as e:
         return BackupCheck(path, None, None, {}, (e.message,), ())
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import platform
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import apsw
@@ -22,14 +23,12 @@ def check_driver() -> list[Check]:
         Check("python", "ok", f"Python {platform.python_version()} on {sys.platform} {platform.machine()}"),
         Check("driver", "ok", driver),
     ]
-    conn = db.open_scratch()
-    try:
-        db.load_vec(conn)
-        checks.append(Check("sqlite-vec", "ok", f"sqlite-vec {conn.execute('SELECT vec_version()').get}"))
-    except ModelUnavailableError as e:
-        checks.append(Check("sqlite-vec", "bad", f"{e.message}; search by meaning is off", e.hint))
-    finally:
-        conn.close()
+    with closing(db.open_scratch()) as conn:
+        try:
+            db.load_vec(conn)
+            checks.append(Check("sqlite-vec", "ok", f"sqlite-vec {conn.execute('SELECT vec_version()').get}"))
+        except ModelUnavailableError as e:
+            checks.append(Check("sqlite-vec", "bad", f"{e.message}; search by meaning is off", e.hint))
     return checks
 
 

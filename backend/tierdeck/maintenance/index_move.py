@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+from contextlib import closing
 from pathlib import Path
 
 from tierdeck import db
@@ -43,13 +44,9 @@ def remove_index(path: Path) -> bool:
 def _is_settled(path: Path) -> bool:
     """Bring the log into the file; False when another program has it open or it is no database."""
     try:
-        conn = db.open_writer(path)
-        try:
+        with closing(db.open_writer(path)) as conn, db.driver_errors(path, "move"):
             conn.set_busy_timeout(0)
-            with db.driver_errors(path, "move"):
-                db.empty_wal(conn)
-        finally:
-            conn.close()
+            db.empty_wal(conn)
     except StoreError:
         return False
     return not any(Path(f"{path}{end}").exists() for end in db.LOG_SUFFIXES)

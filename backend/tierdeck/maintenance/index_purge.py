@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from contextlib import closing
 
 import apsw
 
@@ -38,16 +39,12 @@ def _remove(store: Store, ids: Sequence[str]) -> tuple[int, list[str]]:
     from tierdeck.embed.index_file import index_errors, open_for_writing
 
     path = index_path(store)
-    conn = open_for_writing(store)
-    try:
-        with index_errors(path):
-            conn.pragma("secure_delete", True)
-            with conn:
-                count = _count_vectors(conn, ids)
-                remove_nodes(conn, ids)  # vec0 0.1.9 writes zeros over a deleted vector
-            is_emptied = db.empty_wal(conn)
-    finally:
-        conn.close()
+    with closing(open_for_writing(store)) as conn, index_errors(path):
+        conn.pragma("secure_delete", True)
+        with conn:
+            count = _count_vectors(conn, ids)
+            remove_nodes(conn, ids)  # vec0 0.1.9 writes zeros over a deleted vector
+        is_emptied = db.empty_wal(conn)
     return count, [] if is_emptied else [f"{path.name}-wal may still hold vectors while another program reads"]
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -213,16 +214,13 @@ def _count_revisions(conn: apsw.Connection, ids: Sequence[str]) -> int:
 
 def _rewrite(path: Path) -> list[str]:
     """Write the file anew without its free pages, and empty its log; what could not be done, in sentences."""
-    conn = db.open_writer(path)
     try:
-        with db.driver_errors(path, "purge"):
+        with closing(db.open_writer(path)) as conn, db.driver_errors(path, "purge"):
             conn.pragma("secure_delete", True)
             conn.execute("VACUUM")
             is_emptied = db.empty_wal(conn)
     except StoreError as e:
         return [f"the file could not be written anew ({e.message}): purge once more"]
-    finally:
-        conn.close()
     if is_emptied:
         return []
     return [f"{path.name}-wal still holds it while another program reads: purge once more after that"]
@@ -236,11 +234,7 @@ def _backups_with(path: Path, ids: Sequence[str]) -> tuple[Path, ...]:
 def _may_hold(backup: Path, ids: Sequence[str]) -> bool:
     sql = "SELECT 1 FROM nodes WHERE id IN (SELECT value FROM json_each(?)) AND content <> '' LIMIT 1"
     try:
-        conn = db.open_untouched(backup)
-        try:
-            with db.driver_errors(backup, "read"):
-                return conn.execute(sql, (json.dumps(list(ids)),)).fetchone() is not None
-        finally:
-            conn.close()
+        with closing(db.open_untouched(backup)) as conn, db.driver_errors(backup, "read"):
+            return conn.execute(sql, (json.dumps(list(ids)),)).fetchone() is not None
     except StoreError:
         return True

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from contextlib import closing
 
 import apsw
 
@@ -51,14 +52,11 @@ def check_schema(conn: apsw.Connection, kind: StoreKind) -> Check:
 
 def promised_objects(kind: StoreKind, version: int) -> Objects:
     """The SQL of every object that a store of this kind and version must have, by (type, name)."""
-    conn = db.open_scratch()
-    try:
+    with closing(db.open_scratch()) as conn:
         for step in migrate.migrations():
             if step.version <= version and (kind is StoreKind.OWN or not step.own_only):
                 conn.execute(step.sql)
         return real_objects(conn)
-    finally:
-        conn.close()
 
 
 def real_objects(conn: apsw.Connection) -> Objects:

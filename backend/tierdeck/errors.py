@@ -13,12 +13,13 @@
     |  `- AmbiguousIdError        4   a short id that fits several: `.matches`
     |- ConflictError              5   it is no longer what the caller saw
     |- EmbeddingError             6
-    |  |- ProviderError           6   the provider refused or failed: `.is_retryable`, `.retry_after_s`
+    |  |- ProviderError           6   the provider refused or failed: `.is_retryable`, `.stops_run`
     |  |- ModelUnavailableError   6   no model, key or package for what is configured
     |  `- VectorRefusedError      6   zero, NaN, infinite, or of the wrong length
     |- IndexFileError             7   the index file is damaged, foreign, or of other dimensions
     |- ConfigError                8   the settings file: names file, key and value
-    `- TransferError              9   an import or export can't go on
+    |- TransferError              9   an import or export can't go on
+    `- StoppedError             130   the caller asked for an end
 
 Exit code 10 is not an error class: the command did part of what was asked and says which part.
 The message reads `verb object: why, with the value and the limit`; `hint` says what to do next.
@@ -153,7 +154,7 @@ class TransferError(TierdeckError):
     exit_code = 9
 
 
-class SearchStoppedError(TierdeckError):
-    """A search ended because its caller asked it to; there is no answer, and nothing was changed."""
+class StoppedError(TierdeckError):
+    """Work ended because its caller asked it to; there is no result, and what was not committed stays as it was."""
 
     exit_code = 130

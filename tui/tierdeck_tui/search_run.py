@@ -49,7 +49,7 @@ class SearchRunner:
         says why.
 
         Raises:
-            SearchStoppedError: `should_stop` said so.
+            StoppedError: `should_stop` said so.
             TierdeckError: the store can't be read.
         """
         deck = self._deck

@@ -21,10 +21,9 @@ from tierdeck.embed.index_path import index_path
 from tierdeck.embed.index_writer import IndexWriter, Made
 from tierdeck.embed.model_record import Model, has_probe, has_vectors, prepare_tables, save_probe, swap_in
 from tierdeck.embed.probe_sentences import PROBE_SENTENCES
-from tierdeck.embed.stoppable import StoppedError
 from tierdeck.embed.text_fit import MAX_REQUEST_TEXTS, MAX_REQUEST_TOKENS, first_fitting, fit_text, token_bound
 from tierdeck.embed.work_queue import SECRET, OpenStatus, Work, WorkQueue
-from tierdeck.errors import ProviderError
+from tierdeck.errors import ProviderError, StoppedError
 from tierdeck.secret_scan import has_secret, mask_secrets
 from tierdeck.store import Store
 from tierdeck.times import now_ms

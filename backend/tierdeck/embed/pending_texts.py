@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 import apsw
 
 from tierdeck.embed.model_record import Model
-from tierdeck.embed.stoppable import StoppedError
 from tierdeck.embed.store_texts import TextState, all_texts
 from tierdeck.embed.work_queue import SECRET
+from tierdeck.errors import StoppedError
 from tierdeck.store import Store
 
 _STATE = (
@@ -56,7 +56,7 @@ def look_through(
     seen = LookedThrough()
     for page in all_texts(store):
         if should_stop is not None and should_stop():
-            raise StoppedError
+            raise StoppedError("look through texts: stopped")
         for text in page.texts:
             row = None
             if conn is not None:

@@ -6,12 +6,10 @@ import threading
 from collections.abc import Callable
 from typing import TypeVar
 
+from tierdeck.errors import StoppedError
+
 T = TypeVar("T")
 POLL_S = 0.05
-
-
-class StoppedError(Exception):
-    """The run was asked to stop; what was not committed stays as it was. It reaches only whoever can ask for it."""
 
 
 def run_stoppable(work: Callable[[], T], should_stop: Callable[[], bool]) -> T:
@@ -35,7 +33,7 @@ def run_stoppable(work: Callable[[], T], should_stop: Callable[[], bool]) -> T:
     threading.Thread(target=run, name="tierdeck-provider-call", daemon=True).start()
     while not is_done.wait(POLL_S):
         if should_stop():
-            raise StoppedError
+            raise StoppedError("embed: stopped")
     if errors:
         raise errors[0]
     return results[0]
@@ -46,7 +44,7 @@ def wait_stoppable(seconds: float, should_stop: Callable[[], bool], sleep: Calla
     left = seconds
     while left > 0:
         if should_stop():
-            raise StoppedError
+            raise StoppedError("embed: stopped")
         step = min(POLL_S, left)
         sleep(step)
         left -= step

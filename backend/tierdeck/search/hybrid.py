@@ -74,7 +74,7 @@ def hybrid_search(
 
     Raises:
         InvalidValueError: alpha, limit_rows or a raw expression is wrong.
-        SearchStoppedError: `should_stop` said so.
+        StoppedError: `should_stop` said so.
         StoreError: the store can't be read.
     Spec: SPEC-09.04, SPEC-09.05
     """

@@ -7,7 +7,7 @@ from typing import TypeVar
 
 import apsw
 
-from tierdeck.errors import SearchStoppedError
+from tierdeck.errors import StoppedError
 
 T = TypeVar("T")
 _STEPS_BETWEEN_CHECKS = 2_000  # some 0.1 ms
@@ -16,19 +16,19 @@ _STEPS_BETWEEN_CHECKS = 2_000  # some 0.1 ms
 def stoppable(
     look: Callable[[apsw.Connection], T], should_stop: Callable[[], bool] | None
 ) -> Callable[[apsw.Connection], T]:
-    """The same look; it raises `SearchStoppedError` soon after `should_stop` says so."""
+    """The same look; it raises `StoppedError` soon after `should_stop` says so."""
     if should_stop is None:
         return look
 
     def watched(conn: apsw.Connection) -> T:
         if should_stop():
-            raise SearchStoppedError("search: stopped")
+            raise StoppedError("search: stopped")
         # The connection outlives the search, so the handler must not.
         conn.set_progress_handler(should_stop, _STEPS_BETWEEN_CHECKS)
         try:
             return look(conn)
         except apsw.InterruptError as e:
-            raise SearchStoppedError("search: stopped") from e
+            raise StoppedError("search: stopped") from e
         finally:
             conn.set_progress_handler(None)
 

@@ -8,7 +8,7 @@ from tests.tierdeck.embed.conftest import Remote
 from tests.tierdeck.embed_server import Fault
 from tierdeck.config import EmbeddingSettings
 from tierdeck.embed.coverage import Coverage, coverage
-from tierdeck.embed.stoppable import StoppedError
+from tierdeck.errors import StoppedError
 from tierdeck.model import NodeChanges, NodeDraft
 from tierdeck.store import Store
 from tierdeck.store.changes import edit_node

@@ -6,7 +6,7 @@ import apsw
 import pytest
 
 from tests.tierdeck.search.memories import remember
-from tierdeck.errors import SearchStoppedError
+from tierdeck.errors import StoppedError
 from tierdeck.search import hybrid_search
 from tierdeck.search.stoppable import stoppable
 from tierdeck.store import Store
@@ -22,13 +22,13 @@ def test_an_endless_query_ends_when_it_is_stopped(store: Store) -> None:
         asked += 1
         return asked > 10
 
-    with pytest.raises(SearchStoppedError):
+    with pytest.raises(StoppedError):
         store.read(stoppable(lambda conn: conn.execute(ENDLESS).fetchall(), should_stop))
 
 
 def test_the_next_search_on_the_same_connection_is_not_stopped(store: Store) -> None:
     remember(store, "redis")
-    with pytest.raises(SearchStoppedError):
+    with pytest.raises(StoppedError):
         hybrid_search(store, "redis", alpha=0, should_stop=lambda: True)
     assert len(hybrid_search(store, "redis", alpha=0).hits) == 1
 

@@ -12,8 +12,7 @@ from textual.widget import Widget
 from textual.worker import get_current_worker
 
 from tierdeck.embed.coverage import Coverage, coverage
-from tierdeck.embed.stoppable import StoppedError
-from tierdeck.errors import TierdeckError
+from tierdeck.errors import StoppedError, TierdeckError
 from tierdeck.times import now_ms
 from tierdeck_tui.console import Console
 from tierdeck_tui.messages import FactsFailed, FactsRead, VectorsCounted, VectorsFailed

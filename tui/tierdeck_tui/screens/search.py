@@ -13,7 +13,7 @@ from textual.widget import Widget
 from textual.widgets import Input
 from textual.worker import get_current_worker
 
-from tierdeck.errors import SearchStoppedError, TierdeckError
+from tierdeck.errors import StoppedError, TierdeckError
 from tierdeck.search import SearchAnswer, parse_query, rerank
 from tierdeck_tui.actions import Scope
 from tierdeck_tui.console import Console
@@ -167,7 +167,7 @@ class SearchScreen(MemoryActionsScreen):
         try:
             answer = self._runner.run(request, lambda: worker.is_cancelled)
             message: Message = self.Answered(request, answer, keep_cursor)
-        except SearchStoppedError:
+        except StoppedError:
             return
         except TierdeckError as e:
             message = self.Failed(request, e)

@@ -18,7 +18,7 @@ import apsw
 from tierdeck.demo.material import DemoConfidence, DemoMemory, DemoMove
 from tierdeck.model import AccessKind, NodeChanges, Tier
 from tierdeck.store import Store, archive_nodes, edit_node, undo
-from tierdeck.store.revision_log import TIER_OPERATION
+from tierdeck.store.revision_log import record_move
 
 OPERATOR = "mira"
 _DAY_MS = 86_400_000
@@ -133,11 +133,7 @@ def _move(store: Store, conn: apsw.Connection, node_id: str, move: DemoMove) -> 
         archive_nodes(store, [node_id], actor=OPERATOR, reason=move.reason)
         return
     conn.execute("UPDATE nodes SET tier = ? WHERE id = ?", (move.new, node_id))
-    conn.execute(
-        "INSERT INTO evolution_log (timestamp, operation, node_ids, from_tier, to_tier, reasoning) "
-        "VALUES (?, ?, ?, ?, ?, ?)",
-        (store.now_ms(), TIER_OPERATION, json.dumps([node_id]), move.old, move.new, move.reason),
-    )
+    record_move(conn, node_id, move.old, move.new, at_ms=store.now_ms(), reasoning=move.reason)
 
 
 def _change(store: Store, node_id: str, changes: NodeChanges, reason: str) -> None:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 import apsw
 
-from tierdeck.embed.index_file import get_setting, set_setting
+from tierdeck import db
 from tierdeck.embed.mend import mend
 from tierdeck.embed.model_record import Model, all_models, load_table, save_table
 from tierdeck.embed.store_texts import (
@@ -23,10 +23,9 @@ from tierdeck.embed.store_texts import (
     has_changes,
     is_same_history,
     last_change,
-    off_ids,
 )
 from tierdeck.embed.work_queue import NO_TEXT, OFF
-from tierdeck.store import Store
+from tierdeck.store import Store, embedding_off
 
 StateValues = tuple[str, str, bool, str | None, str, int, str]
 # Ids and hashes are random, so that a transaction touches most pages of their indexes: few of them, not too long.
@@ -59,15 +58,15 @@ def catch_up(conn: apsw.Connection, store: Store, model: Model, should_stop: Cal
     for group in _groups(pages):
         if should_stop():
             return False
-        with conn:
+        with db.transaction(conn):
             for page in group:
                 _apply(conn, model, page)
             if group[-1].id_range is None:
                 _set_seen(conn, model, group[-1].seen_seq, group[-1].seen_node)
-    with conn:
+    with db.transaction(conn):
         if newest is not None:
             _set_seen(conn, model, *newest)
-        _apply_off(conn, model, off_ids(store))
+        _apply_off(conn, model, embedding_off(store))
     return True
 
 
@@ -90,14 +89,6 @@ def remove_vectors(conn: apsw.Connection, ids: Iterable[str]) -> None:
             table.remove(node_id)
         save_table(conn, model, table)
     conn.executemany("UPDATE embedding_state SET seq = NULL WHERE node_id = ?", [(node_id,) for node_id in gone])
-
-
-def next_seq(conn: apsw.Connection) -> int:
-    """The next number of the sequence of vector writes, inside the caller's transaction."""
-    last = get_setting(conn, "vector_seq")
-    seq = (last if isinstance(last, int) else 0) + 1
-    set_setting(conn, "vector_seq", seq)
-    return seq
 
 
 def _groups(pages: Iterable[TextPage]) -> Iterator[list[TextPage]]:

@@ -9,12 +9,14 @@ import apsw
 import numpy as np
 from numpy.typing import NDArray
 
-from tierdeck.embed.catch_up import next_seq, remove_nodes
+from tierdeck import db
+from tierdeck.embed.catch_up import remove_nodes
+from tierdeck.embed.index_file import get_setting, set_setting
 from tierdeck.embed.model_record import Model, load_table, save_table
-from tierdeck.embed.store_texts import off_among, read_texts
+from tierdeck.embed.store_texts import read_texts
 from tierdeck.embed.work_queue import OFF, OpenStatus, Work, WorkQueue
 from tierdeck.model import content_hash
-from tierdeck.store import Store
+from tierdeck.store import Store, embedding_off
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,18 +47,18 @@ class IndexWriter:
         if not made:
             return 0
         moved = self._moved([one.work for one in made]) if self._may_have_changed() else {}
-        with self._conn:
+        with db.transaction(self._conn):
             for node_id, text_hash in moved.items():
                 self._put_back(node_id, text_hash)
             table = load_table(self._conn, self._model)  # after those, which change its sum
-            done = self._queue.finish([(one.work, one.note) for one in made], next_seq(self._conn))
+            done = self._queue.finish([(one.work, one.note) for one in made], self._next_seq())
             table.put([(key, one.vector) for one in made for key in one.work.node_ids if key in done])
             save_table(self._conn, self._model, table)
         return len(done)
 
     def refuse(self, works: Sequence[Work], status: OpenStatus, error: str) -> None:
         """Say of texts why they have no vector."""
-        with self._conn:
+        with db.transaction(self._conn):
             for work in works:
                 for node_id in work.node_ids:
                     self._queue.refuse(node_id, work.content_hash, status, error)
@@ -68,10 +70,10 @@ class IndexWriter:
         """
         self._seen_version = self._store.data_version()
         ids = [node_id for work in works for node_id in work.node_ids]
-        found, off = read_texts(self._store, ids), off_among(self._store, ids)
+        found, off = read_texts(self._store, ids), embedding_off(self._store, ids)
         hashes = {node_id: content_hash(text) for node_id, text in found.items()}
         texts: dict[str, str] = {}
-        with self._conn:
+        with db.transaction(self._conn):
             for work in works:
                 for node_id in work.node_ids:
                     if hashes.get(node_id) != work.content_hash:
@@ -86,11 +88,18 @@ class IndexWriter:
         """The vector that another memory has of the same text; None, and the twin put back, when it lost it."""
         if work.twin_id is None:
             return None
-        with self._conn:
+        with db.transaction(self._conn):
             vector = load_table(self._conn, self._model).get(work.twin_id)
             if vector is None:
                 self._queue.put_back(work.twin_id, work.content_hash)
         return vector
+
+    def _next_seq(self) -> int:
+        """The next number of the sequence of vector writes, inside the transaction under way."""
+        last = get_setting(self._conn, "vector_seq")
+        seq = (last if isinstance(last, int) else 0) + 1
+        set_setting(self._conn, "vector_seq", seq)
+        return seq
 
     def _may_have_changed(self) -> bool:
         """Whether a text may be another than when it was read; a file that is not ours can't tell for sure."""

@@ -10,6 +10,7 @@ import apsw
 import numpy as np
 from numpy.typing import NDArray
 
+from tierdeck import db
 from tierdeck.config import EmbeddingSettings
 from tierdeck.embed.batch_sender import BatchSender, Refusal
 from tierdeck.embed.catch_up import catch_up
@@ -150,7 +151,7 @@ class _Run:
             raise ProviderError(
                 f"{self._sender.last_error}: every text is refused", is_retryable=False, stops_run=True
             )
-        with self._conn:
+        with db.transaction(self._conn):
             save_probe(self._conn, self._model, np.stack(vectors).astype(np.float64).sum(axis=0) / len(vectors))
 
     def _one_batch(self, works: list[Work]) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import apsw
 import numpy as np
 
+from tierdeck import db
 from tierdeck.embed.model_record import Model, load_table, save_table, table_of
 
 
@@ -20,7 +21,7 @@ def mend(conn: apsw.Connection, model: Model) -> bool:
     Returns:
         Whether the whole store has to be looked through again.
     """
-    with conn:
+    with db.transaction(conn):
         name = table_of(conn, model)
         is_in_step = _is_in_step(conn, model, name)
         if not is_in_step:

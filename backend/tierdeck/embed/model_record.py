@@ -8,6 +8,7 @@ import apsw
 import numpy as np
 from numpy.typing import NDArray
 
+from tierdeck import db
 from tierdeck.embed.index_file import NEXT_VECTORS, VECTORS, create_vectors, dimensions_of, get_setting, set_setting
 from tierdeck.embed.mean_vector import is_due, mean_vector
 from tierdeck.embed.vector_table import VectorTable
@@ -61,7 +62,7 @@ def prepare_tables(conn: apsw.Connection, model: Model) -> None:
 
     An index without vectors is given to the model at once. A third model's unfinished vectors are dropped.
     """
-    with conn:
+    with db.transaction(conn):
         conn.execute(
             "INSERT OR IGNORE INTO index_model (model, dimensions) VALUES (?, ?)", (model.name, model.dimensions)
         )
@@ -81,7 +82,7 @@ def swap_in(conn: apsw.Connection, model: Model) -> None:
 
     The tables behind vec0's change names (3 ms at any size; copying the vectors would take a second per 10,000).
     """
-    with conn:
+    with db.transaction(conn):
         if next_model(conn) != model:
             return
         old = current_model(conn)

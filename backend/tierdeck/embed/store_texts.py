@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import apsw
 
@@ -73,10 +74,7 @@ def is_same_history(store: Store, seq: int, node_id: str | None) -> bool:
 def changed_texts(store: Store, after_seq: int) -> Iterator[TextPage]:
     """The texts that changed after a number of the change sequence, in its order."""
     seq = after_seq
-    while True:
-        page = _read_changes_page(store, seq)
-        if page is None:
-            return
+    while page := store.read(partial(_changes_page, after_seq=seq)):
         seq = page.seen_seq
         yield page
 
@@ -87,21 +85,13 @@ def all_texts(store: Store) -> Iterator[TextPage]:
     after: bytes | None = None
     first: str | None = None
     while True:
-        texts, after = _read_ids_page(store, after, has_off=has_off)
+        texts, after = store.read(partial(_ids_page, after=after, has_off=has_off))
         end = texts[-1].node_id if after is not None and texts else None
         if after is None or end is not None:
             yield TextPage(texts, id_range=(first, end))
             first = end
         if after is None:
             return
-
-
-def off_ids(store: Store) -> frozenset[str]:
-    """The memories whose embedding is turned off. Spec: SPEC-09.06"""
-    if not store.has_table("td_no_embedding"):
-        return frozenset()
-    rows = store.read(lambda conn: conn.execute("SELECT node_id FROM td_no_embedding").fetchall())
-    return frozenset(str(row[0]) for row in rows)
 
 
 def read_texts(store: Store, ids: Sequence[str]) -> dict[str, str]:
@@ -113,23 +103,6 @@ def read_texts(store: Store, ids: Sequence[str]) -> dict[str, str]:
         ).fetchall()
     )
     return {str(node_id): text_of(content) for node_id, content in rows}
-
-
-def off_among(store: Store, ids: Sequence[str]) -> frozenset[str]:
-    """Those of the memories whose embedding is turned off. Spec: SPEC-09.06"""
-    if not store.has_table("td_no_embedding"):
-        return frozenset()
-    rows = store.read(
-        lambda conn: conn.execute(
-            "SELECT node_id FROM td_no_embedding WHERE node_id IN (SELECT value FROM json_each(?))",
-            (json.dumps(list(ids)),),
-        ).fetchall()
-    )
-    return frozenset(str(row[0]) for row in rows)
-
-
-def _read_changes_page(store: Store, after_seq: int) -> TextPage | None:
-    return store.read(lambda conn: _changes_page(conn, after_seq))
 
 
 def _changes_page(conn: apsw.Connection, after_seq: int) -> TextPage | None:
@@ -153,12 +126,6 @@ def _changes_page(conn: apsw.Connection, after_seq: int) -> TextPage | None:
         if total > _PAGE_BYTES:
             break
     return None if seen is None else TextPage(tuple(texts), tuple(gone), *seen)
-
-
-def _read_ids_page(
-    store: Store, after: bytes | None, *, has_off: bool
-) -> tuple[tuple[TextState, ...], bytes | None]:
-    return store.read(lambda conn: _ids_page(conn, after, has_off=has_off))
 
 
 def _ids_page(

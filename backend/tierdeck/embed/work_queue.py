@@ -9,6 +9,7 @@ from typing import Literal, cast
 
 import apsw
 
+from tierdeck import db
 from tierdeck.embed.claim import is_claimed
 from tierdeck.embed.model_record import Model
 
@@ -74,7 +75,7 @@ class WorkQueue:
         Args:
             given_up: hashes that this run tried in vain and won't try again.
         """
-        with self._conn:
+        with db.transaction(self._conn):
             now = self._clock_ms()
             skipped = set(given_up)
             while hashes := self._next_hashes(limit_texts, skipped, now):
@@ -89,12 +90,12 @@ class WorkQueue:
         """Claim the same texts for longer when a third of the time is gone; called before each request."""
         now = self._clock_ms()
         if now >= self._claimed_at_ms + self._lease_ms // 3:
-            with self._conn:
+            with db.transaction(self._conn):
                 self._mark(works, now)
 
     def release(self, works: Sequence[Work] | None = None) -> None:
         """Give up this run's claims on these texts, or on all."""
-        with self._conn:
+        with db.transaction(self._conn):
             if works is None:
                 self._conn.execute(
                     f"UPDATE embedding_state SET claimed_by = NULL, claimed_until = NULL {_IS_OPEN}"
@@ -141,7 +142,7 @@ class WorkQueue:
 
     def ask_again(self, status: OpenStatus, reason: str | None = None) -> None:
         """Make refused memories pending: all of a status, or those with that reason."""
-        with self._conn:
+        with db.transaction(self._conn):
             self._conn.execute(
                 "UPDATE embedding_state SET status = 'pending', error = NULL, attempts = 0"
                 f" {_IS_OPEN} AND (? IS NULL OR error = ?)",

@@ -19,6 +19,7 @@ from tierdeck.errors import InvalidValueError, NotAStoreError, StoreNotFoundErro
 from tierdeck.maintenance.backup import backup_before
 from tierdeck.maintenance.index_move import move_index, remove_index
 from tierdeck.migrate import StoreKind
+from tierdeck.store.rows import quoted_name
 
 # GLOB, not LIKE: its underscore is an underscore.
 _OURS = "name GLOB 'td_*'"
@@ -150,7 +151,7 @@ def _our_rows(conn: apsw.Connection) -> dict[str, int]:
         str(row[0])
         for row in conn.execute(f"SELECT name FROM sqlite_master WHERE type = 'table' AND {_OURS} ORDER BY name")
     ]
-    return {name: int(conn.execute(f'SELECT count(*) FROM "{name}"').get) for name in names}
+    return {name: int(conn.execute(f"SELECT count(*) FROM {quoted_name(name)}").get) for name in names}
 
 
 def _drop_ours(conn: apsw.Connection) -> None:
@@ -158,7 +159,7 @@ def _drop_ours(conn: apsw.Connection) -> None:
     for kind in ("trigger", "view", "table"):
         names = conn.execute(f"SELECT name FROM sqlite_master WHERE type = ? AND {_OURS}", (kind,)).fetchall()
         for (name,) in names:
-            conn.execute(f'DROP {kind} "{name}"')
+            conn.execute(f"DROP {kind} {quoted_name(str(name))}")
     conn.execute(f"DELETE FROM sqlite_sequence WHERE {_OURS}")
 
 

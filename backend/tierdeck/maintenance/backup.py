@@ -24,17 +24,6 @@ from tierdeck.migrate import StoreKind
 from tierdeck.store import Store
 from tierdeck.times import now_ms
 
-__all__ = [
-    "BackupCheck",
-    "BackupReport",
-    "RestoreReport",
-    "backup",
-    "backup_before",
-    "list_backups",
-    "restore_backup",
-    "verify_backup",
-]
-
 
 @dataclass(frozen=True, slots=True)
 class BackupReport:

@@ -17,6 +17,7 @@ from typing import Protocol
 import apsw
 
 from tierdeck.store.raw_row import RawValue, UndecodedText, raw_rows, table_columns
+from tierdeck.store.rows import quoted_name
 
 MANIFEST_KEY = "backup_manifest"
 _HAS_ROWID = "SELECT wr = 0 FROM pragma_table_list WHERE schema = 'main' AND name = ?"
@@ -80,14 +81,14 @@ def _data_tables(conn: apsw.Connection) -> list[str]:
 
 def count_rows(conn: apsw.Connection) -> dict[str, int]:
     """How many rows each of them has."""
-    return {t: int(conn.execute(f'SELECT count(*) FROM "{t}"').get) for t in _data_tables(conn)}
+    return {t: int(conn.execute(f"SELECT count(*) FROM {quoted_name(t)}").get) for t in _data_tables(conn)}
 
 
 def _digest_table(conn: apsw.Connection, table: str, digest: _Digest) -> int:
     columns = table_columns(conn, table)
     has_rowid = bool(conn.execute(_HAS_ROWID, (table,)).get)
     count = 0
-    for row in raw_rows(conn, table, columns, key="rowid" if has_rowid else f'"{columns[0]}"'):
+    for row in raw_rows(conn, table, columns, key="rowid" if has_rowid else quoted_name(columns[0])):
         if table == "td_setting" and row[1] == MANIFEST_KEY:
             continue
         count += 1

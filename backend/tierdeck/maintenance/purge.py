@@ -23,7 +23,7 @@ from tierdeck.maintenance.repair import rebuild_search_index
 from tierdeck.model import Tier, content_hash
 from tierdeck.secret_scan import find_secrets
 from tierdeck.store import Store
-from tierdeck.store.revision_log import TIER_OPERATION
+from tierdeck.store.revision_log import record_move
 from tierdeck.store.rows import text_of
 
 PURGED = "[purged]"
@@ -144,11 +144,8 @@ def _empty(conn: apsw.Connection, node_id: str, now_ms: int, actor: str, reason:
         (node_id, now_ms, actor, reason, content_hash(text_of(content))),
     )
     if text_of(tier) != Tier.ARCHIVE:
-        conn.execute(
-            "INSERT INTO evolution_log (timestamp, operation, node_ids, from_tier, to_tier, reasoning) "
-            "VALUES (?, ?, ?, ?, 'archive', ?)",
-            (now_ms, TIER_OPERATION, json.dumps([node_id]), text_of(tier), f"purge by {actor}: {reason}"),
-        )
+        reasoning = f"purge by {actor}: {reason}"
+        record_move(conn, node_id, text_of(tier), Tier.ARCHIVE.value, at_ms=now_ms, reasoning=reasoning)
 
 
 def _needles(conn: apsw.Connection, ids: Sequence[str]) -> list[str]:

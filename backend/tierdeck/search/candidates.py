@@ -21,8 +21,7 @@ from tierdeck.search.inside_scan import InsideScan
 from tierdeck.search.keyword_leg import KeywordLeg
 from tierdeck.search.query import Query, with_as_words
 from tierdeck.secret_scan import has_secret
-from tierdeck.store import Store
-from tierdeck.store.nodes import read_rows
+from tierdeck.store import Store, embedding_off, read_rows
 from tierdeck.store.rows import as_bytes, text_of
 
 if TYPE_CHECKING:
@@ -110,7 +109,7 @@ def _scored(conn: apsw.Connection, ask: Ask, keyword: KeywordLeg, ids: list[str]
     words = keyword.parts(rows) if ask.has_keyword else {}
     texts = _read_texts(conn, rows, whole=ask.meaning is not None)
     meaning = ask.meaning.parts(rows, {i: text.digest for i, text in texts.items()}) if ask.meaning else None
-    silent = _kept_from_embedding(conn, ask.store, rows) if ask.meaning else frozenset()
+    silent = embedding_off(ask.store, rows) if ask.meaning else frozenset()
     marker = keyword.marker()
     hits = []
     for node_id, row in rows.items():
@@ -154,10 +153,3 @@ def _read_texts(conn: apsw.Connection, ids: Collection[str], *, whole: bool) -> 
         text = text_of(row[0]) if row else ""
         found[node_id] = _Text(content_hash(text) if whole else "", has_secret(text[:MAX_SECRET_SCAN_CHARS]))
     return found
-
-
-def _kept_from_embedding(conn: apsw.Connection, store: Store, ids: Collection[str]) -> frozenset[str]:
-    if not store.has_table("td_no_embedding"):
-        return frozenset()
-    sql = "SELECT 1 FROM td_no_embedding WHERE node_id = ?"
-    return frozenset(node_id for node_id in ids if conn.execute(sql, (node_id,)).fetchone())

@@ -11,15 +11,7 @@ from tierdeck.store.history import (
     confidence_changes,
     tier_moves,
 )
-from tierdeck.store.nodes import (
-    add_node,
-    add_nodes,
-    get_node,
-    read_nodes,
-    read_rows,
-    resolve_id,
-    resolve_ids,
-)
+from tierdeck.store.nodes import add_node, add_nodes, get_node, resolve_id, resolve_ids
 from tierdeck.store.opening import default_path, open_store
 from tierdeck.store.pages import Cursor, Page, StoreCounts, count_nodes, counts, page_around, page_at_offset
 from tierdeck.store.relations import (
@@ -32,6 +24,7 @@ from tierdeck.store.relations import (
     update_edge,
 )
 from tierdeck.store.revisions import redo, revisions, undo
+from tierdeck.store.rows import read_nodes, read_rows
 from tierdeck.store.sessions import add_access, add_session, sessions
 from tierdeck.store.settings import get_setting, set_setting
 from tierdeck.store.store import ReadOnlyReason, Store

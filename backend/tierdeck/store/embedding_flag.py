@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Collection, Sequence
 
 from tierdeck.errors import NotFoundError
 from tierdeck.store.store import Store
@@ -27,10 +26,17 @@ def set_compute_embedding(store: Store, ids: Sequence[str], *, enabled: bool) ->
             conn.execute(sql, (node_id,))
 
 
-def embedding_off(store: Store, ids: Sequence[str]) -> set[str]:
-    """Those of the ids that are kept from being embedded; none in a store without our tables."""
+def embedding_off(store: Store, ids: Collection[str] | None = None) -> frozenset[str]:
+    """The memories that are kept from being embedded; none in a store without our tables.
+
+    Args:
+        ids: the memories asked about; None for all.
+    """
     if not store.has_table("td_no_embedding"):
-        return set()
-    sql = "SELECT node_id FROM td_no_embedding WHERE node_id IN (SELECT value FROM json_each(?))"
-    rows: list[Any] = store.read(lambda conn: conn.execute(sql, (json.dumps(list(ids)),)).fetchall())
-    return {row[0] for row in rows}
+        return frozenset()
+    sql = "SELECT node_id FROM td_no_embedding"
+    params: tuple[str, ...] = ()
+    if ids is not None:
+        sql, params = f"{sql} WHERE node_id IN (SELECT value FROM json_each(?))", (json.dumps(list(ids)),)
+    rows = store.read(lambda conn: conn.execute(sql, params).fetchall())
+    return frozenset(str(row[0]) for row in rows)

@@ -9,20 +9,8 @@ import apsw
 from tierdeck.errors import AmbiguousIdError, ConflictError, InvalidValueError, NotFoundError
 from tierdeck.model import Node, NodeDraft
 from tierdeck.store.drafts import DRAFT_COLUMNS, DraftValues, draft_values
-from tierdeck.store.rows import NODE_COLUMNS, ROW_COLUMNS, read_nodes, read_rows
+from tierdeck.store.rows import read_nodes
 from tierdeck.store.store import Store
-
-__all__ = [
-    "NODE_COLUMNS",
-    "ROW_COLUMNS",
-    "add_node",
-    "add_nodes",
-    "get_node",
-    "read_nodes",
-    "read_rows",
-    "resolve_id",
-    "resolve_ids",
-]
 
 _MAX_MATCHES = 20
 _INSERT = f"INSERT INTO nodes ({', '.join(DRAFT_COLUMNS)}) VALUES ({', '.join('?' * len(DRAFT_COLUMNS))})"

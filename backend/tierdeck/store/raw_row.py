@@ -11,6 +11,8 @@ from dataclasses import dataclass
 
 import apsw
 
+from tierdeck.store.rows import as_bytes, quoted_name
+
 
 @dataclass(frozen=True, slots=True)
 class UndecodedText:
@@ -20,6 +22,14 @@ class UndecodedText:
 
 
 RawValue = None | int | float | str | bytes | UndecodedText
+
+
+def text_of_bytes(data: bytes) -> str | UndecodedText:
+    """A text by its bytes: decoded wherever it can be, so that equal texts are equal values."""
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError:
+        return UndecodedText(data)
 
 
 def table_columns(conn: apsw.Connection, table: str) -> list[str]:
@@ -41,8 +51,8 @@ def raw_rows(
     Returns:
         One tuple a row: the key, then the columns as asked.
     """
-    picked = ", ".join(_quoted(name) for name in columns)
-    select = f"SELECT {key}, {picked} FROM {_quoted(table)}"
+    picked = ", ".join(quoted_name(name) for name in columns)
+    select = f"SELECT {key}, {picked} FROM {quoted_name(table)}"
     where = "" if after is None else f" WHERE {key} > ?"
     last: tuple[RawValue, ...] = () if after is None else (after,)
     while True:
@@ -62,26 +72,13 @@ def _as_bytes(
     conn: apsw.Connection, table: str, columns: Sequence[str], key: str, where: str, last: tuple[RawValue, ...]
 ) -> tuple[RawValue, ...]:
     """The next row with each text taken as bytes."""
-    picked = ", ".join(
-        f"typeof({_quoted(name)}), "
-        f"CASE typeof({_quoted(name)}) WHEN 'text' THEN CAST({_quoted(name)} AS BLOB) ELSE {_quoted(name)} END"
-        for name in columns
-    )
+    picked = ", ".join(f"typeof({quoted_name(name)}), {as_bytes(quoted_name(name))}" for name in columns)
     found: tuple[RawValue, ...] = conn.execute(
-        f"SELECT {key}, {picked} FROM {_quoted(table)}{where} ORDER BY {key} LIMIT 1", last
+        f"SELECT {key}, {picked} FROM {quoted_name(table)}{where} ORDER BY {key} LIMIT 1", last
     ).get
     kinds, values = found[1::2], found[2::2]
     return (found[0], *(_text_or_value(kind, value) for kind, value in zip(kinds, values, strict=True)))
 
 
 def _text_or_value(kind: RawValue, value: RawValue) -> RawValue:
-    if kind != "text" or not isinstance(value, bytes):
-        return value
-    try:
-        return value.decode("utf-8")
-    except UnicodeDecodeError:
-        return UndecodedText(value)
-
-
-def _quoted(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'
+    return text_of_bytes(value) if kind == "text" and isinstance(value, bytes) else value

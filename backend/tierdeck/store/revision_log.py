@@ -14,7 +14,7 @@ from tierdeck.store import snapshots
 from tierdeck.store.snapshots import JSONValue, Snapshot
 
 # What the family's program writes for a move between tiers.
-TIER_OPERATION = "tier_transition"
+_TIER_OPERATION = "tier_transition"
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,17 +61,21 @@ def record_change(
     )  # fmt: skip
     revision_id = conn.last_insert_rowid()
     if before["tier"] != after["tier"]:
-        _log_move(conn, node_id, before["tier"], after["tier"], note)
+        old_tier, new_tier = (_plain(row["tier"]) for row in (before, after))
+        record_move(conn, node_id, old_tier, new_tier, at_ms=note.at_ms, reasoning=note.sentence)
     if before["confidence"] != after["confidence"]:
         _log_confidence(conn, node_id, before["confidence"], after["confidence"], note.at_ms, revision_id)
     return revision_id
 
 
-def _log_move(conn: apsw.Connection, node_id: str, old: JSONValue, new: JSONValue, note: ChangeNote) -> None:
+def record_move(
+    conn: apsw.Connection, node_id: str, from_tier: str | None, to_tier: str | None, *, at_ms: int, reasoning: str
+) -> None:
+    """Write a move between tiers into the family's log, inside the caller's transaction. Spec: SPEC-02.18"""
     conn.execute(
         "INSERT INTO evolution_log (timestamp, operation, node_ids, from_tier, to_tier, reasoning) "
         "VALUES (?, ?, ?, ?, ?, ?)",
-        (note.at_ms, TIER_OPERATION, json.dumps([node_id]), _plain(old), _plain(new), note.sentence),
+        (at_ms, _TIER_OPERATION, json.dumps([node_id]), from_tier, to_tier, reasoning),
     )
 
 

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 import apsw
 
 from tierdeck.model import EXCERPT_CHARS, Node, NodeRow, NodeType, Tier
+from tierdeck.store.finite_json import parse_json
 from tierdeck.times import parse_time_ms
 
 SQLValue = None | int | float | str | bytes
@@ -21,6 +22,11 @@ SQLValue = None | int | float | str | bytes
 def as_bytes(column: str) -> str:
     """SQL for a column whose text comes as bytes, since invalid UTF-8 can't be fetched as text."""
     return f"CASE typeof({column}) WHEN 'text' THEN CAST({column} AS BLOB) ELSE {column} END"
+
+
+def quoted_name(name: str) -> str:
+    """The name of a table or column as an SQL identifier, whatever characters another program gave it."""
+    return '"' + name.replace('"', '""') + '"'
 
 
 NODE_FIELDS = (
@@ -162,7 +168,7 @@ def _metadata(value: SQLValue, problems: list[str]) -> dict[str, object]:
     if value is None:
         return {}
     try:
-        found: object = json.loads(_text(value, "metadata", problems), parse_float=_finite, parse_constant=_finite)
+        found = parse_json(_text(value, "metadata", problems))
     except (ValueError, RecursionError) as e:
         problems.append(f"metadata: it is not JSON ({e})")
         return {}
@@ -170,13 +176,6 @@ def _metadata(value: SQLValue, problems: list[str]) -> dict[str, object]:
         problems.append(f"metadata: it is a JSON {type(found).__name__}, not an object")
         return {}
     return found
-
-
-def _finite(text: str) -> float:
-    number = float(text)
-    if not math.isfinite(number):
-        raise ValueError(f"{text[:40]} is not a finite number")
-    return number
 
 
 def _shown(value: SQLValue) -> str:

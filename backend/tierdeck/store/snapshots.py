@@ -13,7 +13,7 @@ from hashlib import blake2b
 
 import apsw
 
-from tierdeck.store.rows import SQLValue
+from tierdeck.store.rows import SQLValue, as_bytes, quoted_name
 
 JSONValue = None | int | float | str | dict[str, str]
 Snapshot = Mapping[str, JSONValue]
@@ -23,8 +23,7 @@ PASSING_COLUMNS = frozenset({"last_accessed", "access_count", "embedding"})
 
 def take(conn: apsw.Connection, columns: Sequence[str], node_id: str) -> dict[str, JSONValue] | None:
     """The row of a memory as it stands, every column of it; None when there is none."""
-    names = [quoted(column) for column in columns]
-    sql = ", ".join(f"typeof({n}), CASE typeof({n}) WHEN 'text' THEN CAST({n} AS BLOB) ELSE {n} END" for n in names)
+    sql = ", ".join(f"typeof({name}), {as_bytes(name)}" for name in map(quoted_name, columns))
     row = conn.execute(f"SELECT {sql} FROM nodes WHERE id = ?", (node_id,)).fetchone()
     if row is None:
         return None
@@ -36,7 +35,7 @@ def put_back(conn: apsw.Connection, node_id: str, snapshot: Snapshot) -> None:
     columns = [column for column in snapshot if column not in PASSING_COLUMNS | {"pk", "id"}]
     # CAST makes text of the bytes again, whether or not they are UTF-8.
     sets = ", ".join(
-        f"{quoted(column)} = {'CAST(? AS TEXT)' if _is_text(snapshot[column]) else '?'}" for column in columns
+        f"{quoted_name(column)} = {'CAST(? AS TEXT)' if _is_text(snapshot[column]) else '?'}" for column in columns
     )
     conn.execute(f"UPDATE nodes SET {sets} WHERE id = ?", [*(_from_json(snapshot[c]) for c in columns), node_id])
 
@@ -49,11 +48,6 @@ def digest(snapshot: Snapshot) -> str:
     lasting = {column: value for column, value in snapshot.items() if column not in PASSING_COLUMNS | {"pk"}}
     text = json.dumps(lasting, sort_keys=True, ensure_ascii=True, allow_nan=False)
     return blake2b(text.encode(), digest_size=16).hexdigest()
-
-
-def quoted(name: str) -> str:
-    """A column's name as an SQL identifier; names come from the store's own schema."""
-    return '"' + name.replace('"', '""') + '"'
 
 
 def _to_json(kind: str, value: SQLValue) -> JSONValue:

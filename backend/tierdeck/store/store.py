@@ -19,6 +19,7 @@ import apsw
 from tierdeck import db
 from tierdeck.errors import ReadOnlyStoreError, StoreError
 from tierdeck.migrate import StoreKind
+from tierdeck.store.raw_row import table_columns
 from tierdeck.store.readers import ReaderPool
 from tierdeck.store.untouched import UntouchedReader
 from tierdeck.times import now_ms
@@ -116,7 +117,7 @@ class Store:
         with self._write_lock, db.driver_errors(self.path, "write", waited_ms=self._busy_timeout_ms):
             if self._writer is None:
                 raise StoreError(f"write {self.path}: the store was closed")
-            with self._writer:
+            with db.transaction(self._writer):
                 yield self._writer
 
     def now_ms(self) -> int:
@@ -142,8 +143,7 @@ class Store:
     def columns(self, table: Literal["nodes", "hyperedges", "membership"]) -> tuple[str, ...]:
         """The table's columns in their order, as this store has them."""
         if table not in self._columns:
-            rows = self.read(lambda c: c.execute("SELECT name FROM pragma_table_info(?)", (table,)).fetchall())
-            self._columns[table] = tuple(str(row[0]) for row in rows)
+            self._columns[table] = tuple(self.read(lambda conn: table_columns(conn, table)))
         return self._columns[table]
 
     def edge_type_column(self) -> Literal["type", "edge_type"]:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import codecs
-import json
-import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import BinaryIO
 
 from tierdeck.errors import TransferError
+from tierdeck.store.finite_json import parse_json
 
 # A 10 MB text of control characters takes 60 MB in JSON, and 70 MB again inside a revision's JSON.
 MAX_LINE_BYTES = 80_000_000
@@ -68,7 +67,7 @@ def _skip_line(file: BinaryIO) -> int:
 def _parse(data: bytes) -> dict[str, object] | Rejected:
     try:
         # From text, not bytes: of bytes the json module guesses other encodings.
-        found: object = _DECODER.decode(data.decode("utf-8"))
+        found = parse_json(data.decode("utf-8"))
     except UnicodeDecodeError as e:
         return Rejected("it is not UTF-8", f"byte {e.start}")
     except RecursionError:
@@ -78,14 +77,3 @@ def _parse(data: bytes) -> dict[str, object] | Rejected:
     if not isinstance(found, dict):
         return Rejected("it is not a JSON object", f"a {type(found).__name__}")
     return found
-
-
-def _finite(text: str) -> float:
-    number = float(text)
-    if not math.isfinite(number):
-        raise ValueError(f"{text[:40]} is not a finite number")
-    return number
-
-
-# Made once: `json.loads` makes one for each call that says how to read numbers.
-_DECODER = json.JSONDecoder(parse_float=_finite, parse_constant=_finite)

@@ -15,7 +15,7 @@ from tests.family import INSERT_NODE, family_id
 from tierdeck.embed.index_path import beside_index_path, cached_index_path
 from tierdeck.errors import InvalidValueError, NotAStoreError, StoreNotFoundError
 from tierdeck.maintenance.adopt import adopt, preview_unadopt, unadopt
-from tierdeck.maintenance.backup import verify_backup
+from tierdeck.maintenance.backup_check import verify_backup
 from tierdeck.store import Store, StoreKind, open_store
 
 FAMILY_TABLES = ("nodes", "hyperedges", "membership", "evolution_log", "confidence_updates", "content_fts")

@@ -21,7 +21,8 @@ from tierdeck.errors import (
     StoreNotFoundError,
 )
 from tierdeck.maintenance.adopt import adopt
-from tierdeck.maintenance.backup import backup, list_backups, restore_backup, verify_backup
+from tierdeck.maintenance.backup import backup, list_backups, restore_backup
+from tierdeck.maintenance.backup_check import verify_backup
 from tierdeck.maintenance.manifest import MANIFEST_KEY
 from tierdeck.store import Store, StoreKind, open_store
 

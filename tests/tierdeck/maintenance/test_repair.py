@@ -12,7 +12,7 @@ from tests.family import family_id
 from tierdeck.config import EmbeddingSettings
 from tierdeck.errors import InvalidValueError, ReadOnlyStoreError
 from tierdeck.maintenance.adopt import adopt
-from tierdeck.maintenance.backup import verify_backup
+from tierdeck.maintenance.backup_check import verify_backup
 from tierdeck.maintenance.doctor import examine
 from tierdeck.maintenance.repair import repair
 from tierdeck.model import NodeDraft

@@ -34,10 +34,10 @@ from tierdeck.store import (
     relate,
     restore_nodes,
     revisions,
-    snapshots,
     tier_moves,
     undo,
 )
+from tierdeck.store.rows import quoted_name
 
 
 def state(store: Store) -> dict[str, list[object]]:
@@ -263,7 +263,7 @@ def standing(store: Store) -> list[Any]:
 
 def quoted_row(store: Store) -> list[object]:
     columns = ", ".join(
-        f"typeof({snapshots.quoted(n)}), hex(CAST({snapshots.quoted(n)} AS BLOB))" for n in store.columns("nodes")
+        f"typeof({quoted_name(n)}), hex(CAST({quoted_name(n)} AS BLOB))" for n in store.columns("nodes")
     )
     return list(store.read(lambda conn: conn.execute(f"SELECT {columns} FROM nodes").fetchall()))
 

@@ -8,7 +8,7 @@ import apsw
 import pytest
 
 from tierdeck.store import snapshots
-from tierdeck.store.rows import SQLValue
+from tierdeck.store.rows import SQLValue, quoted_name
 
 COLUMNS = ("id", "content", 'a "quoted" name', "last_accessed", "access_count", "embedding")
 
@@ -16,14 +16,14 @@ COLUMNS = ("id", "content", 'a "quoted" name', "last_accessed", "access_count", 
 @pytest.fixture
 def conn() -> apsw.Connection:
     conn = apsw.Connection(":memory:")
-    conn.execute(f"CREATE TABLE nodes ({', '.join(map(snapshots.quoted, COLUMNS))})")
+    conn.execute(f"CREATE TABLE nodes ({', '.join(map(quoted_name, COLUMNS))})")
     conn.execute("INSERT INTO nodes (id) VALUES ('a'), ('b')")
     return conn
 
 
 def storage(conn: apsw.Connection) -> list[object]:
     """Each value of both rows with its storage class and bytes."""
-    columns = ", ".join(f"typeof({n}), hex(CAST({n} AS BLOB))" for n in map(snapshots.quoted, COLUMNS))
+    columns = ", ".join(f"typeof({n}), hex(CAST({n} AS BLOB))" for n in map(quoted_name, COLUMNS))
     return list(conn.execute(f"SELECT {columns} FROM nodes ORDER BY id").fetchall())
 
 

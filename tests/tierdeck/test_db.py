@@ -80,6 +80,15 @@ def test_a_wal_without_its_shared_memory_is_read_from_a_copy(path: Path, owner: 
     assert read_leaving_no_trace(path) == [1, 2]
 
 
+def test_a_wal_whose_head_was_destroyed_holds_nothing_any_more(path: Path, owner: OtherProgram) -> None:
+    owner.do("conn.execute('PRAGMA wal_checkpoint(TRUNCATE)').fetchall()")
+    owner.do("conn.execute('INSERT INTO t VALUES (3)')")
+    owner.kill()
+    with path.with_name("memory.db-wal").open("r+b") as wal:
+        wal.write(b"x" * 32)
+    assert read_leaving_no_trace(path) == [1, 2]
+
+
 def test_a_file_whose_owner_went_properly_is_read(path: Path, owner: OtherProgram) -> None:
     owner.do("conn.close()")
     assert [p.name for p in path.parent.iterdir()] == ["memory.db"]

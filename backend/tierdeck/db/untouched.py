@@ -29,6 +29,7 @@ HowRead = Literal["live", "locked", "immutable", "copy"]
 _MAGIC = b"SQLite format 3\x00"
 _SMALLEST_PAGE_BYTES = 512
 _WAL_HEADER_BYTES = 32
+_WAL_MAGICS = (bytes.fromhex("377f0682"), bytes.fromhex("377f0683"))  # checksums little- and big-endian
 _HOT_JOURNAL_MAGIC = bytes.fromhex("d9d505f920a163d7")
 # A file's time moves in ticks of the kernel's clock (4 ms, 10 on some): a change within the tick of the change
 # before leaves no trace in it.
@@ -158,7 +159,7 @@ def _connected(path: Path, guard: apsw.VFSFile) -> UntouchedConnection:
         raise NotAStoreError(
             f"open {path}: it is not an SQLite file", hint="give the file that your agent writes to"
         )
-    if has_wal and _stat(path, "-shm")[1] >= 0:
+    if has_wal and _stat(path, "-shm")[1] >= 0 and _begins_as_wal(path):
         conn = UntouchedConnection(file_uri(path, "mode=ro&readonly_shm=1"), path, "live", guard)
     elif has_wal or (_has_hot_journal(path) and not guard.xCheckReservedLock()):
         return _copied(path, guard)
@@ -173,6 +174,12 @@ def _connected(path: Path, guard: apsw.VFSFile) -> UntouchedConnection:
 def _let_go(guard: apsw.VFSFile) -> None:
     guard.xUnlock(apsw.SQLITE_LOCK_NONE)
     guard.xClose()
+
+
+def _begins_as_wal(path: Path) -> bool:
+    """A WAL whose head is destroyed holds nothing, but only recovery says so: a reader would wait 10 s and fail."""
+    with open(f"{path}-wal", "rb") as file:
+        return file.read(4) in _WAL_MAGICS
 
 
 def _has_hot_journal(path: Path) -> bool:

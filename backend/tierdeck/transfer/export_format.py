@@ -26,7 +26,7 @@ import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from tierdeck.store.raw_row import RawValue, UndecodedText
+from tierdeck.store.raw_row import RawValue, UndecodedText, text_of_bytes
 
 FORMAT_NAME = "tierdeck-export"
 FORMAT_VERSION = 1
@@ -159,5 +159,5 @@ def _wrapped(name: str, inner: str) -> RawValue:
             data = base64.b64decode(inner, validate=True)
         except binascii.Error as e:
             raise ValueError(f"a {name} is not base64: {e}") from e
-        return data if name == "blob" else UndecodedText(data)
+        return data if name == "blob" else text_of_bytes(data)
     raise ValueError(f"{name[:40]!r} is no kind of value")

@@ -14,7 +14,23 @@ from tierdeck.store import Store, add_node, archive_nodes
 from tierdeck.transfer.jsonl_import import import_jsonl, preview_import
 
 BAD_TEXT = {"text": "gP8="}
-ODD: list[object] = [5, 1.5, -0.0, 1e300, 2**62, True, "5", " 5 ", "1e2", "0x1f", "inf", "soon", "", BAD_TEXT]
+ODD: list[object] = [
+    5,
+    1.5,
+    -0.0,
+    1e300,
+    2**62,
+    True,
+    "5",
+    " 5 ",
+    "1e2",
+    "0x1f",
+    "inf",
+    "soon",
+    "",
+    BAD_TEXT,
+    {"text": "YQ=="},
+]
 LOGS: list[Record] = [
     {
         "kind": "move", "id": 1, "timestamp": 1, "operation": "archive", "node_ids": "[]", "from_tier": "task",

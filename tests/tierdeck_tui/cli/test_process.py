@@ -180,3 +180,11 @@ def test_colours_show_in_a_terminal_only_and_never_with_no_color(db: Path, fille
 def test_a_row_never_is_wider_than_the_terminal(db: Path, filled: list[str]) -> None:
     shown = in_terminal(db, "search", "deploy", "--alpha", "0", env={"COLUMNS": "60", "NO_COLOR": "1"}).shown
     assert max(len(line) for line in shown.splitlines()) <= 60
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root reads everything")
+def test_a_store_that_this_user_may_not_read_can_not_be_used_and_is_no_wrong_option(db: Path) -> None:
+    db.touch(0o000)
+    done = piped(db, "search", "redis")
+    assert (done.returncode, done.stdout) == (3, b"")
+    assert b"may not read it" in done.stderr

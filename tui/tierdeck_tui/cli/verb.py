@@ -8,7 +8,7 @@ import click
 
 from tierdeck_tui.cli.run import Run
 
-_PATH = click.Path(path_type=str)
+_PATH = click.Path(path_type=str, readable=False)  # whether it can be read is judged where it is opened
 
 
 def store_options(*, is_root: bool) -> list[click.Parameter]:

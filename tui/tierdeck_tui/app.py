@@ -179,8 +179,12 @@ class TierdeckApp(ShellApp):
         self.call_after_refresh(self._start_background, deck)
 
     def _make_screen(self, mode: Mode, deck: Console) -> FrameScreen:
-        self._screens[mode.name] = mode.make(deck)
-        return self._screens[mode.name]
+        screen = mode.make(deck)
+        # A new screen counts as one with old styles, and Textual reads the whole style sheet again for it, here and
+        # at the next two changes of mode: 40 to 80 ms each, in which no key is answered.
+        screen._css_update_count = self._css_update_count
+        self._screens[mode.name] = screen
+        return screen
 
     # What goes on in the background
 

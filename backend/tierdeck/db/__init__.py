@@ -17,6 +17,7 @@ from tierdeck.db.connections import (
 from tierdeck.db.driver_errors import BUSY_TIMEOUT_MS, damaged, driver_errors
 from tierdeck.db.file_system import file_system_type, is_network_file_system
 from tierdeck.db.journal_mode import asks_for_wal
+from tierdeck.db.transaction import transaction
 from tierdeck.db.untouched import (
     UntouchedConnection,
     file_state,
@@ -50,4 +51,5 @@ __all__ = [
     "open_writer",
     "set_journal_mode",
     "set_writer_cache",
+    "transaction",
 ]

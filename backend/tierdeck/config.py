@@ -17,10 +17,16 @@ Theme = Literal["dark", "light", "ansi"]
 OriginKind = Literal["flag", "environment", "store", "file", "default"]
 
 DEFAULT_ALPHA = 0.5
+DEFAULT_LIMIT_ROWS = 20
+MAX_LIMIT_ROWS = 1_000  # more hits than this no search gives
 DEFAULT_REMOTE_MODEL = "text-embedding-3-small"
 DEFAULT_REMOTE_DIMENSIONS = 1536
 LOCAL_MODEL = "wordllama-256"
 LOCAL_DIMENSIONS = 256
+MAX_DIMENSIONS = 8_192  # sqlite-vec 0.1.9 refuses a longer vector column
+# What one request of the embeddings API may carry.
+MAX_REQUEST_TEXTS = 2_048
+MAX_REQUEST_TOKENS = 300_000
 
 # US dollars for a million input tokens, as the provider listed them in 2025; a setting, since prices change.
 KNOWN_PRICES_USD = {
@@ -35,7 +41,7 @@ class SearchSettings:
     """`alpha` is the weight of meaning against words, 0 to 1. Spec: SPEC-09.05"""
 
     alpha: float = DEFAULT_ALPHA
-    limit_rows: int = 20
+    limit_rows: int = DEFAULT_LIMIT_ROWS
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,10 @@ from typing import Any, get_args
 from tierdeck.config import (
     DEFAULT_REMOTE_MODEL,
     KNOWN_PRICES_USD,
+    MAX_DIMENSIONS,
+    MAX_LIMIT_ROWS,
+    MAX_REQUEST_TEXTS,
+    MAX_REQUEST_TOKENS,
     ConsoleSettings,
     EmbeddingSettings,
     Provider,
@@ -33,14 +37,6 @@ from tierdeck.config_rules import (
     WebAddress,
     Words,
 )
-
-# What one request of the embeddings API may carry.
-MAX_BATCH_ROWS = 2_048
-MAX_BATCH_TOKENS = 300_000
-# sqlite-vec 0.1.9 refuses a longer vector column.
-MAX_DIMENSIONS = 8_192
-# More hits than this no search gives.
-MAX_LIMIT_ROWS = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,12 +103,12 @@ KEYS: tuple[SettingKey, ...] = (
         "The environment variable that holds the key. The key itself is never read from this file.",
     ),
     SettingKey(
-        "embedding", "batch_rows", Number(1, MAX_BATCH_ROWS, is_whole=True), "At most this many texts a request."
+        "embedding", "batch_rows", Number(1, MAX_REQUEST_TEXTS, is_whole=True), "At most this many texts a request."
     ),
     SettingKey(
         "embedding",
         "batch_tokens",
-        Number(1, MAX_BATCH_TOKENS, is_whole=True),
+        Number(1, MAX_REQUEST_TOKENS, is_whole=True),
         "At most this many tokens a request.",
     ),
     SettingKey("embedding", "max_attempts", Number(1, 20, is_whole=True), "How often a failing request is sent."),

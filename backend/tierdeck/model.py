@@ -56,6 +56,7 @@ class AccessKind(StrEnum):
 
 Outcome = Literal["success", "failure"]
 Trigger = Literal["outcome", "decay", "consolidation", "manual"]
+RevisionKind = Literal["edit", "archive", "restore", "undo", "purge"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,7 +179,7 @@ class TierMove:
 
 @dataclass(frozen=True, slots=True)
 class ConfidenceChange:
-    """One step in a memory's confidence, newest value last."""
+    """One step of a memory's confidence; `trigger` is one of `Trigger`, or what another program wrote there."""
 
     at_ms: int | None
     old: float
@@ -221,7 +222,7 @@ class Revision:
     id: int
     node_id: str
     at_ms: int
-    kind: Literal["edit", "archive", "restore", "undo", "purge"]
+    kind: RevisionKind
     actor: str
     reason: str | None
     undoes: int | None

@@ -1,6 +1,6 @@
 """Vectors committed as the indexer does it, against a raw vec0 insert of the same vectors in the same run.
 
-    python tests/bench/vector_insert.py [--rows 20000] [--dimensions 1536] [--rounds 3]
+    python -m tests.bench.vector_insert [--rows 20000] [--dimensions 1536] [--rounds 3]
 
 The floor is one prepared INSERT into vec0 a vector, in transactions of the same size on a file made the same way.
 Ours keeps each memory's state, the sum of all vectors and the mean with them; the goal is 0.8 of the floor. Times

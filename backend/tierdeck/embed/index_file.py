@@ -23,7 +23,7 @@ from tierdeck.store import Store, StoreKind
 INDEX_VERSION = 1
 VECTORS = "node_embeddings"
 NEXT_VECTORS = "node_embeddings_next"
-_REBUILD_HINT = "`tierdeck embed --rebuild` makes it anew; search by word works without it"
+REBUILD_HINT = "`tierdeck embed --rebuild` makes it anew; search by word works without it"
 _DIMENSIONS = re.compile(r"embedding FLOAT\[(\d+)\]", re.IGNORECASE)
 
 _SCHEMA = """
@@ -133,7 +133,7 @@ def index_errors(path: Path) -> Iterator[None]:
         raise IndexFileError(f"use index {path}: {e}", hint="search by word works without it") from e
     except apsw.Error as e:
         # vec0 raises a plain SQLError when its own tables lack what they must hold.
-        raise IndexFileError(f"use index {path}: it is damaged ({e})", hint=_REBUILD_HINT) from e
+        raise IndexFileError(f"use index {path}: it is damaged ({e})", hint=REBUILD_HINT) from e
 
 
 def rebuild_index(store: Store) -> Path | None:
@@ -189,7 +189,7 @@ def _open(path: Path, *, is_writing: bool) -> apsw.Connection:
     except StoreBusyError:
         raise
     except StoreError as e:
-        raise IndexFileError(e.message.replace("open", "use index", 1), hint=_REBUILD_HINT) from e
+        raise IndexFileError(e.message.replace("open", "use index", 1), hint=REBUILD_HINT) from e
 
 
 def _is_made(conn: apsw.Connection, path: Path) -> bool:
@@ -203,13 +203,13 @@ def _is_made(conn: apsw.Connection, path: Path) -> bool:
     version = get_setting(conn, "index_version")
     if version != INDEX_VERSION:
         raise IndexFileError(
-            f"use index {path}: its version is {version}, this program's {INDEX_VERSION}", hint=_REBUILD_HINT
+            f"use index {path}: its version is {version}, this program's {INDEX_VERSION}", hint=REBUILD_HINT
         )
     # In the head of the file: with small pages a chunk of vectors is a chain of thousands.
     page_bytes = conn.pragma("page_size")
     if page_bytes != db.INDEX_PAGE_BYTES:
         raise IndexFileError(
-            f"use index {path}: its pages have {page_bytes} bytes, not {db.INDEX_PAGE_BYTES}", hint=_REBUILD_HINT
+            f"use index {path}: its pages have {page_bytes} bytes, not {db.INDEX_PAGE_BYTES}", hint=REBUILD_HINT
         )
     return True
 

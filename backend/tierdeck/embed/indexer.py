@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tierdeck import db
-from tierdeck.config import EmbeddingSettings
+from tierdeck.config import MAX_REQUEST_TEXTS, MAX_REQUEST_TOKENS, EmbeddingSettings
 from tierdeck.embed.batch_sender import BatchSender, Refusal
 from tierdeck.embed.catch_up import catch_up
 from tierdeck.embed.claim import new_claimant
@@ -22,7 +22,7 @@ from tierdeck.embed.index_path import index_path
 from tierdeck.embed.index_writer import IndexWriter, Made
 from tierdeck.embed.model_record import Model, has_probe, has_vectors, prepare_tables, save_probe, swap_in
 from tierdeck.embed.probe_sentences import PROBE_SENTENCES
-from tierdeck.embed.text_fit import MAX_REQUEST_TEXTS, MAX_REQUEST_TOKENS, first_fitting, fit_text, token_bound
+from tierdeck.embed.text_fit import first_fitting, fit_text, token_bound
 from tierdeck.embed.work_queue import SECRET, OpenStatus, Work, WorkQueue
 from tierdeck.errors import ProviderError, StoppedError
 from tierdeck.secret_scan import has_secret, mask_secrets

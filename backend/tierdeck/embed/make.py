@@ -10,7 +10,7 @@ import os
 from dataclasses import dataclass
 from typing import Literal
 
-from tierdeck.config import LOCAL_DIMENSIONS, LOCAL_MODEL, EmbeddingSettings
+from tierdeck.config import LOCAL_DIMENSIONS, LOCAL_MODEL, MAX_DIMENSIONS, EmbeddingSettings
 from tierdeck.embed.embedder import Embedder
 from tierdeck.embed.local import LocalEmbedder, local_package_folder
 from tierdeck.errors import InvalidValueError, ModelUnavailableError
@@ -20,7 +20,6 @@ PROVIDER_KEY = "embedding_provider"
 MODEL_KEY = "embedding_model"
 DIMENSIONS_KEY = "embedding_dimensions"
 DEFAULT_BASE_URL = "https://api.openai.com/v1"
-MAX_DIMENSIONS = 8192  # vec0's limit
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +40,8 @@ def chosen_model(settings: EmbeddingSettings, store: Store | None = None) -> Mod
     it is installed, then none.
 
     Raises:
-        InvalidValueError: the store's own setting names no known provider, or dimensions outside 1 to 8192.
+        InvalidValueError: the store's own setting names no known provider, or dimensions outside 1 to
+            `MAX_DIMENSIONS`.
     Spec: SPEC-09.02
     """
     if settings.provider == "off":
@@ -60,7 +60,9 @@ def chosen_model(settings: EmbeddingSettings, store: Store | None = None) -> Mod
         dimensions = _dimensions(own.get(DIMENSIONS_KEY), settings.dimensions)
         return _remote(own.get(MODEL_KEY) or settings.model, dimensions, "it was confirmed for this store")
     if provider is not None and provider != "auto":
-        raise InvalidValueError(f"choose model: the store says provider {provider!r}", hint="local, openai or off")
+        raise InvalidValueError(
+            f"choose model: the store says provider {provider[:40]!r}", hint="local, openai or off"
+        )
     if local_package_folder() is not None:
         return _local("it needs no key and no network")
     return _off("no local model is installed, and no other was chosen")
@@ -112,7 +114,10 @@ def _dimensions(text: str | None, default: int) -> int:
     if text is None:
         return default
     if not text.isascii() or not text.isdigit() or not 1 <= int(text[:9]) <= MAX_DIMENSIONS:
-        raise InvalidValueError(f"choose model: the store says {text[:40]!r} dimensions", hint="1 to 8192")
+        raise InvalidValueError(
+            f"choose model: the store says {text[:40]!r} dimensions, the limit is {MAX_DIMENSIONS:,}",
+            hint="set dimensions in the settings, or embed the store anew",
+        )
     return int(text)
 
 

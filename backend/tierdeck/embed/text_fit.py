@@ -5,9 +5,7 @@ The bytes of a text are the upper bound of its tokens: no tokenizer makes more t
 
 from __future__ import annotations
 
-MAX_TEXT_TOKENS = 8_192
-MAX_REQUEST_TOKENS = 300_000
-MAX_REQUEST_TEXTS = 2_048
+MAX_TEXT_TOKENS = 8_192  # of one input of the embeddings API
 
 
 def token_bound(text: str) -> int:

@@ -10,7 +10,7 @@ import apsw
 import numpy as np
 from numpy.typing import NDArray
 
-from tierdeck.embed.index_file import VECTORS, dimensions_of, index_errors, open_for_reading
+from tierdeck.embed.index_file import REBUILD_HINT, VECTORS, dimensions_of, index_errors, open_for_reading
 from tierdeck.embed.index_path import index_path
 from tierdeck.embed.model_record import Model, current_model, read_mean
 from tierdeck.embed.unit_vectors import unit_vector
@@ -169,7 +169,7 @@ class VectorIndex:
         if model is not None and real != model.dimensions:
             raise IndexFileError(
                 f"use index {self._path}: its vectors have {real} dimensions, its settings say {model.dimensions}",
-                hint="`tierdeck embed --rebuild` makes it anew; search by word works without it",
+                hint=REBUILD_HINT,
             )
         self._model = model
         self._mean = np.zeros(0) if model is None else read_mean(self._conn, model)

@@ -12,7 +12,7 @@ from tierdeck.store.filters import filter_sql
 from tierdeck.store.rows import SQLValue
 
 # Without the second condition one full-text row without an id would make NOT IN unknown, and hide everything.
-_WITHOUT = "n.id NOT IN (SELECT node_id FROM content_fts WHERE content_fts MATCH ? AND node_id IS NOT NULL)"
+NOT_MATCHING = "n.id NOT IN (SELECT node_id FROM content_fts WHERE content_fts MATCH ? AND node_id IS NOT NULL)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,4 +28,4 @@ def condition_of(store: Store, node_filter: NodeFilter, excluded: Sequence[str] 
     sql, params = filter_sql(node_filter, has_sessions=store.has_table("td_session"))
     if not excluded:
         return Condition(sql, tuple(params))
-    return Condition(f"{sql} AND {_WITHOUT}", (*params, " OR ".join(quoted(text) for text in excluded)))
+    return Condition(f"{sql} AND {NOT_MATCHING}", (*params, " OR ".join(quoted(text) for text in excluded)))

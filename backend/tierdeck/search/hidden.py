@@ -30,11 +30,12 @@ def hidden_by_filters(
     Args:
         match: what FTS5 was asked; None counts every memory (search by meaning alone, browsing).
     """
+    words = WordSource(conn)
 
     def count(without: NodeFilter, excluded: tuple[str, ...]) -> int:
         condition = condition_of(store, without, excluded)
         if match is not None:
-            return WordSource(conn).count_matching(match.pool, condition, MAX_COUNTED)
+            return words.count_matching(match.pool, condition, MAX_COUNTED)
         sql = f"SELECT count(*) FROM (SELECT 1 FROM nodes n WHERE {condition.sql} LIMIT ?)"
         return int(conn.execute(sql, (*condition.params, MAX_COUNTED)).get)
 

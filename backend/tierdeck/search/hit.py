@@ -76,9 +76,11 @@ class SearchAnswer:
     """Hits in the order of the score shown, and what an operator has to know to trust them.
 
     `alpha` is the weight in force, `asked_alpha` the one asked for; they differ when meaning is unavailable, and
-    then `degraded` says why. `candidates` holds every scored candidate, so that `rerank` moves alpha without a new
-    query; `has_both_sides` says whether that can be done. `notes` are sentences for the operator ("left out common
-    words: ..."), in order of weight.
+    then `degraded` says why. `hits` are at most `limit_rows`; `candidates` holds every scored candidate, so that
+    `rerank` moves alpha without a new query, and `has_both_sides` says whether that can be done. `notes` are
+    sentences for the operator ("left out common words: ..."), in order of weight; `hidden` is filled when fewer
+    than `limit_rows` are left. `model` made the vectors that were compared. `is_browse`: nothing was asked for, and
+    the newest memories are shown. `store_rows` counts every memory of the store, archived ones too.
     """
 
     query: Query

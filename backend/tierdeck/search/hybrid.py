@@ -5,15 +5,16 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 import apsw
 
-from tierdeck.config import DEFAULT_ALPHA, checked_alpha
+from tierdeck.config import DEFAULT_ALPHA, DEFAULT_LIMIT_ROWS, MAX_LIMIT_ROWS, checked_alpha
 from tierdeck.errors import InvalidValueError
 from tierdeck.model import NodeFilter
 from tierdeck.search import fusion
-from tierdeck.search.candidates import Ask, Candidates, head_flags, read_candidates
+from tierdeck.search.candidates import Ask, head_flags, read_candidates
 from tierdeck.search.hidden import hidden_by_filters
 from tierdeck.search.hit import HiddenByFilter, Hit, SearchAnswer
 from tierdeck.search.query import Query, parse_query
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from tierdeck.embed.embedder import Embedder
     from tierdeck.embed.vector_index import VectorIndex
 
-MAX_LIMIT_ROWS = 1_000
+# So many of each leg's best are scored: max(4 x the hits asked for, 50).
 MIN_POOL_ROWS = 50
 POOL_FACTOR = 4
 
@@ -39,7 +40,7 @@ def hybrid_search(
     query: str | Query,
     *,
     alpha: float = DEFAULT_ALPHA,
-    limit_rows: int = 20,
+    limit_rows: int = DEFAULT_LIMIT_ROWS,
     node_filter: NodeFilter | None = None,
     embedder: Embedder | None = None,
     index: VectorIndex | None = None,
@@ -139,11 +140,7 @@ def _searched(
         is_typing=is_typing,
         meaning=meaning.leg,
     )
-
-    def look(conn: apsw.Connection) -> Candidates:
-        return read_candidates(conn, ask)
-
-    found = store.read(stoppable(look, should_stop))
+    found = store.read(stoppable(partial(read_candidates, ask=ask), should_stop))
     ranked = fusion.ranked(found.hits, alpha)
     return replace(
         blank,

@@ -8,10 +8,11 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import apsw
 
-from tierdeck.search.condition import Condition
+from tierdeck.search.condition import NOT_MATCHING, Condition
 from tierdeck.search.fts import quoted
 from tierdeck.search.inside_pieces import MAX_PIECE_CHARS, Piece, holds
 from tierdeck.search.terms import Term
@@ -25,8 +26,6 @@ MAX_PARTS = 4
 MAX_WHOLE_ROWS = 1_000
 _BATCH_ROWS = 5_000
 _SMALLEST_IDF = 1e-6  # FTS5's own floor, so that both kinds of score stay on one scale
-
-_NOT_WHOLE = " AND n.id NOT IN (SELECT node_id FROM content_fts WHERE content_fts MATCH ? AND node_id IS NOT NULL)"
 
 # A part is worth half a whole word. A sign outweighs its bare word however often that stands in a text: bm25 of one
 # word stays under (k1 + 1) x idf = 2.2 x idf, and `C++` must beat a text that says `c` ten times.
@@ -51,7 +50,7 @@ class Inside:
 
 
 class InsideScan:
-    """Looks into texts by SQL; an index of extra terms can take its place, `find` is all that is asked of it."""
+    """Looks into the texts of one snapshot by SQL; how far back it reaches is found out once."""
 
     def __init__(self, conn: apsw.Connection, store_rows: int) -> None:
         self._conn = conn
@@ -66,7 +65,7 @@ class InsideScan:
         wanted = _worthwhile(pieces, terms)
         if not wanted:
             return Inside({})
-        floor, is_all = self._floor()
+        floor, is_all = self._floor
         hits: dict[str, InsideHit] = {}
         for piece in wanted:
             found = self._holding(piece, floor, condition, terms)
@@ -78,9 +77,10 @@ class InsideScan:
 
     def stands(self, text: str, condition: Condition) -> bool:
         """Whether a memory among those looked into holds the text as it stands."""
-        floor, _ = self._floor()
+        floor, _ = self._floor
         return bool(self._holding(Piece(text[:MAX_PIECE_CHARS], "sign", None), floor, condition, ()))
 
+    @cached_property
     def _floor(self) -> tuple[int, bool]:
         """The row number from which on the texts make up the bytes allowed, and whether that is all of them."""
         below, scanned = (1 << 63) - 1, 0
@@ -99,10 +99,10 @@ class InsideScan:
 
     def _holding(self, piece: Piece, floor: int, condition: Condition, terms: Sequence[Term]) -> list[str]:
         like, patterns = _like(piece)
-        whole, whole_params = ("", ()) if piece.kind != "part" else (_NOT_WHOLE, _whole_word(piece, terms))
+        whole, whole_params = ("1", ()) if piece.kind != "part" else (NOT_MATCHING, _whole_word(piece, terms))
         rows = self._conn.execute(
             f"SELECT {as_bytes('n.id')}, CAST(n.content AS BLOB) FROM nodes n"
-            f" WHERE n.rowid >= ? AND {condition.sql} AND octet_length(n.content) <= ? AND ({like}){whole}"
+            f" WHERE n.rowid >= ? AND {condition.sql} AND octet_length(n.content) <= ? AND ({like}) AND {whole}"
             " ORDER BY n.rowid DESC LIMIT ?",
             (floor, *condition.params, MAX_TEXT_BYTES, *patterns, *whole_params, MAX_FOUND_ROWS),
         )

@@ -96,14 +96,14 @@ def is_uuid(text: str) -> bool:
 def checked_confidence(value: float) -> float:
     """A confidence: finite, from 0 to 1. Spec: SPEC-02.08"""
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
-        raise InvalidValueError(f"write memory: confidence {value!r} is not a number from 0 to 1")
+        raise InvalidValueError(f"write memory: confidence {value!r:.40} is not a number from 0 to 1")
     return float(value)
 
 
 def checked_weight(value: float) -> float:
     """A relation's weight: finite, 0 or more. Spec: SPEC-02.13"""
     if isinstance(value, bool) or not isinstance(value, int | float) or not (math.isfinite(value) and value >= 0):
-        raise InvalidValueError(f"relate memories: weight {value!r} is not a finite number of 0 or more")
+        raise InvalidValueError(f"relate memories: weight {value!r:.40} is not a finite number of 0 or more")
     return float(value)
 
 
@@ -111,7 +111,7 @@ def checked_time(time_ms: int, field: str) -> int | float:
     """A time in milliseconds as its column takes it."""
     if isinstance(time_ms, bool) or not isinstance(time_ms, int) or abs(time_ms) >= MILLISECONDS_BELOW:
         raise InvalidValueError(
-            f"write memory: {field} {time_ms!r} is not a whole number of milliseconds before the year 5138"
+            f"write memory: {field} {time_ms!r:.40} is not a whole number of milliseconds before the year 5138"
         )
     return stored_time(time_ms)
 
@@ -119,7 +119,7 @@ def checked_time(time_ms: int, field: str) -> int | float:
 def checked_count(count: int) -> int:
     """How often a memory was used: a whole number of 0 or more."""
     if isinstance(count, bool) or not isinstance(count, int) or not 0 <= count <= MAX_COUNT:
-        raise InvalidValueError(f"write memory: access_count {count!r} is not a whole number of 0 or more")
+        raise InvalidValueError(f"write memory: access_count {count!r:.40} is not a whole number of 0 or more")
     return count
 
 
@@ -139,7 +139,7 @@ def checked_choice(value: Choice, kind: type[Choice], field: str) -> Choice:
         return kind(value)
     except ValueError:
         choices = ", ".join(member.value for member in kind)
-        raise InvalidValueError(f"write memory: {field} {value!r} is none of {choices}") from None
+        raise InvalidValueError(f"write memory: {field} {value!r:.40} is none of {choices}") from None
 
 
 def metadata_json(metadata: Mapping[str, object]) -> str:
@@ -166,7 +166,7 @@ def _check_keys(value: object) -> None:
     if isinstance(value, dict):
         for key, inner in value.items():
             if not isinstance(key, str):
-                raise InvalidValueError(f"write memory: metadata key {key!r} is not text")
+                raise InvalidValueError(f"write memory: metadata key {key!r:.40} is not text")
             if not isinstance(inner, str):
                 _check_keys(inner)
     elif isinstance(value, list | tuple):

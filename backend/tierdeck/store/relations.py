@@ -16,7 +16,7 @@ import apsw
 
 from tierdeck.errors import ConflictError, InvalidValueError, NotFoundError
 from tierdeck.model import Edge, EdgeType, Member, NodeRow, Tier
-from tierdeck.store.drafts import checked_id, checked_text, checked_weight
+from tierdeck.store.drafts import MAX_COUNT, checked_id, checked_text, checked_weight
 from tierdeck.store.rows import SQLValue, as_bytes, read_rows, text_of
 from tierdeck.store.store import Store
 
@@ -220,7 +220,7 @@ def _type(value: EdgeType) -> EdgeType:
         return EdgeType(value)
     except ValueError:
         choices = ", ".join(member.value for member in EdgeType)
-        raise InvalidValueError(f"relate memories: type {value!r} is none of {choices}") from None
+        raise InvalidValueError(f"relate memories: type {value!r:.40} is none of {choices}") from None
 
 
 def _label(label: str | None) -> str | None:
@@ -239,15 +239,10 @@ def _members(members: Sequence[Member]) -> tuple[Member, ...]:
     seen: set[tuple[str, str]] = set()
     for member in members:
         if member.role not in ROLES:
-            raise InvalidValueError(
-                f"relate memories: role {member.role[:40]!r} is none of {', '.join(ROLES)}",
-            )
-        if (
-            isinstance(member.position, bool)
-            or not isinstance(member.position, int)
-            or abs(member.position) > 2**53
-        ):
-            raise InvalidValueError(f"relate memories: position {member.position!r} is not a whole number")
+            raise InvalidValueError(f"relate memories: role {member.role[:40]!r} is none of {', '.join(ROLES)}")
+        is_whole = isinstance(member.position, int) and not isinstance(member.position, bool)
+        if not is_whole or abs(member.position) > MAX_COUNT:
+            raise InvalidValueError(f"relate memories: position {member.position!r:.40} is not a whole number")
         if (member.node_id, member.role) in seen:
             raise InvalidValueError(f"relate memories: {member.node_id} stands twice as {member.role}")
         seen.add((member.node_id, member.role))

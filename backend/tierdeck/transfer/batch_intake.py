@@ -13,9 +13,9 @@ from tierdeck.transfer.export_format import FORM_OF_KIND
 from tierdeck.transfer.import_report import ImportReport, Tally
 from tierdeck.transfer.import_scratch import ImportScratch
 from tierdeck.transfer.line_reader import Rejected
-from tierdeck.transfer.log_intake import LOG_KINDS, LogIntake
+from tierdeck.transfer.log_intake import LogIntake
 from tierdeck.transfer.row_intake import Outcome, RowIntake
-from tierdeck.transfer.row_rules import Row
+from tierdeck.transfer.row_rules import LOG_KINDS, Row
 from tierdeck.transfer.row_writer import RowWriter
 from tierdeck.transfer.session_intake import take_sessions
 from tierdeck.transfer.stored_values import StoredValues

@@ -18,8 +18,6 @@ from tierdeck.transfer.row_intake import Outcome, RowIntake
 from tierdeck.transfer.row_rules import MAX_KEPT_NUMBER, Row
 from tierdeck.transfer.row_writer import RowWriter
 
-LOG_KINDS = ("move", "confidence", "access", "revision")
-
 
 class LogIntake:
     """The four logs."""

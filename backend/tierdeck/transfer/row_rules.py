@@ -8,21 +8,23 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from typing import get_args
 
-from tierdeck.model import AccessKind, EdgeType, NodeType, Tier
+from tierdeck.model import AccessKind, EdgeType, NodeType, Outcome, RevisionKind, Tier, Trigger
 from tierdeck.store.raw_row import RawValue
 from tierdeck.transfer.export_format import FORM_OF_KIND, raw_value
 from tierdeck.transfer.line_reader import Rejected
 
 Row = dict[str, RawValue]
-_OUTCOMES = frozenset({"success", "failure", None})
+LOG_KINDS = ("move", "confidence", "access", "revision")
+_OUTCOMES = frozenset([*get_args(Outcome), None])
 _CHOICES: dict[str, dict[str, frozenset[str | None]]] = {
     "session": {"outcome": _OUTCOMES},
     "node": {"type": frozenset(NodeType), "tier": frozenset([*Tier, None])},
     "edge": {"type": frozenset(EdgeType)},
-    "confidence": {"trigger_type": frozenset({"outcome", "decay", "consolidation", "manual"})},
+    "confidence": {"trigger_type": frozenset(get_args(Trigger))},
     "access": {"kind": frozenset(AccessKind), "outcome": _OUTCOMES},
-    "revision": {"kind": frozenset({"edit", "archive", "restore", "undo", "purge"})},
+    "revision": {"kind": frozenset(get_args(RevisionKind))},
 }
 _NEEDED = {
     "setting": ("key", "value"),
@@ -50,7 +52,6 @@ _KEYS = {
 }
 _WHOLE = {"session": ("id", "run", "root_id", "parent_id"), "access": ("session_id",), "revision": ("id", "undoes")}
 _MARKS = frozenset({"kind", "from_index"})  # beside the fields of a row; the latter from `salvage`
-_LOGS = frozenset({"move", "confidence", "access", "revision"})
 _INT_MIN, _INT_MAX = -(2**63), 2**63 - 1
 # A log whose greatest number is the greatest there is takes no row any more, and the store could not be changed.
 MAX_KEPT_NUMBER = 2**53
@@ -70,7 +71,7 @@ def row_of(record: Mapping[str, object]) -> tuple[str, Row, tuple[str, ...]] | R
             except ValueError as e:
                 return Rejected("a field holds what no column can", f"{name}: {e}")
     # A log has no key but its content: a field left out would take today's time, and no second import match it.
-    missing = [c for c in form.columns if c not in row] if form.kind in _LOGS else []
+    missing = [c for c in form.columns if c not in row] if form.kind in LOG_KINDS else []
     missing += [c for c in _NEEDED[form.kind] if row.get(c) is None]
     if missing:
         return Rejected(f"it has no {form.field_of(missing[0])}")

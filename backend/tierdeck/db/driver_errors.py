@@ -9,6 +9,7 @@ from pathlib import Path
 
 import apsw
 
+from tierdeck.db.backup_files import backups_of
 from tierdeck.errors import (
     DamagedStoreError,
     InvalidValueError,
@@ -56,14 +57,9 @@ def damaged(path: Path, doing: str, cause: str) -> DamagedStoreError:
 def _newest_backup(path: Path) -> Path | None:
     """The latest of the backups that stand beside a store, by their time of writing."""
     try:
-        found = [
-            (entry.stat().st_mtime_ns, entry.name)
-            for entry in os.scandir(path.parent)
-            if entry.name.startswith(f"{path.name}.backup-") and entry.is_file()
-        ]
+        return max(backups_of(path), key=lambda file: (file.stat().st_mtime_ns, file.name), default=None)
     except OSError:
         return None
-    return path.with_name(max(found)[1]) if found else None
 
 
 def _first_error(e: apsw.Error) -> apsw.Error:

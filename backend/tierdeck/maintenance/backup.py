@@ -6,10 +6,9 @@ left out: it can be made again, and the hash of each text decides which of its v
 
 from __future__ import annotations
 
-import glob
 import os
 import shutil
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +16,7 @@ from pathlib import Path
 import apsw
 
 from tierdeck import db, migrate
+from tierdeck.db.backup_files import backups_of
 from tierdeck.errors import ConflictError, DamagedStoreError, InvalidValueError, NotAStoreError, StoreBusyError
 from tierdeck.maintenance.backup_check import BackupCheck, verify_backup
 from tierdeck.maintenance.manifest import count_rows, drop_manifest, take_manifest, write_manifest
@@ -61,16 +61,20 @@ def backup(store: Store, target: Path | None = None) -> BackupReport:
     if target is not None and (target.exists() or target.is_symlink()):
         raise InvalidValueError(f"back up to {target}: it exists", hint="name a file that does not exist yet")
     chosen = target or migrate.backup_path(store.path, "manual")
-    tries: list[Path] = []
+    has_our_tables = store.kind is not StoreKind.FOREIGN
+    rows: dict[str, int] = {}
+
+    def finish(copy: apsw.Connection) -> None:
+        rows.update(_vouch(copy) if has_our_tables else count_rows(copy))
 
     def copy(conn: apsw.Connection) -> None:
-        for torn in tries:  # the read is run again when the owner of an untouched store wrote meanwhile
-            torn.unlink(missing_ok=True)
-        tries.append(chosen)
-        _copy_snapshot(conn, chosen)
+        if rows:  # the read is run again when the owner of an untouched store wrote meanwhile
+            chosen.unlink(missing_ok=True)
+            rows.clear()
+        _copy_snapshot(conn, chosen, finish)
 
     store.read(copy)
-    return _vouched_for(chosen, has_our_tables=store.kind is not StoreKind.FOREIGN)
+    return BackupReport(chosen, chosen.stat().st_size, rows, has_digest=has_our_tables)
 
 
 def backup_before(conn: apsw.Connection, path: Path, reason: str) -> Path:
@@ -90,7 +94,7 @@ def backup_before(conn: apsw.Connection, path: Path, reason: str) -> Path:
 
 def list_backups(path: Path) -> list[Path]:
     """The backups beside a store, newest first; also those that a migration, a repair or `adopt` made."""
-    return sorted(path.parent.glob(f"{glob.escape(path.name)}.backup-*"), reverse=True)
+    return sorted(backups_of(path), reverse=True)
 
 
 def restore_backup(source: Path, target: Path) -> RestoreReport:
@@ -126,7 +130,9 @@ def restore_backup(source: Path, target: Path) -> RestoreReport:
     return RestoreReport(source, target, kept, check)
 
 
-def _copy_snapshot(conn: apsw.Connection, target: Path) -> None:
+def _copy_snapshot(
+    conn: apsw.Connection, target: Path, finish: Callable[[apsw.Connection], None] | None = None
+) -> None:
     """Copy what the open transaction sees.
 
     Without a first read the transaction holds no snapshot yet, and each write of another program makes SQLite
@@ -134,22 +140,18 @@ def _copy_snapshot(conn: apsw.Connection, target: Path) -> None:
     """
     conn.execute("SELECT count(*) FROM sqlite_master").fetchall()
     try:
-        db.copy_database(conn, target)
+        db.copy_database(conn, target, finish)
     except DamagedStoreError as e:
         # For `Store.read`, which tells a torn read of an untouched file from true damage, and reads again.
         raise apsw.CorruptError(e.message) from e
 
 
-def _vouched_for(path: Path, *, has_our_tables: bool) -> BackupReport:
+def _vouch(copy: apsw.Connection) -> Mapping[str, int]:
     """Write the manifest into a fresh copy; a store without our tables has no place for one."""
-    if not has_our_tables:
-        with closing(db.open_untouched(path)) as conn, db.driver_errors(path, "back up to"):
-            return BackupReport(path, path.stat().st_size, count_rows(conn), has_digest=False)
-    with closing(db.open_writer(path)) as copy, db.driver_errors(path, "back up to"):
-        manifest = take_manifest(copy, now_ms())
-        with copy:
-            write_manifest(copy, manifest)
-    return BackupReport(path, path.stat().st_size, manifest.rows, has_digest=True)
+    manifest = take_manifest(copy, now_ms())
+    with copy:
+        write_manifest(copy, manifest)
+    return manifest.rows
 
 
 def _write_fresh(source: Path, fresh: Path, *, in_wal: bool) -> None:

@@ -16,6 +16,7 @@ from pathlib import Path
 import apsw
 
 from tierdeck import db
+from tierdeck.db.backup_files import remains_of
 from tierdeck.errors import InvalidValueError, NotFoundError, ReadOnlyStoreError, StoreError
 from tierdeck.maintenance.backup import list_backups
 from tierdeck.maintenance.index_purge import purge_index
@@ -224,8 +225,8 @@ def _rewrite(path: Path) -> list[str]:
 
 
 def _backups_with(path: Path, ids: Sequence[str]) -> tuple[Path, ...]:
-    """The backups beside the store that hold one of the memories, or that can't be read, so that nobody knows."""
-    return tuple(backup for backup in list_backups(path) if _may_hold(backup, ids))
+    """The backups that hold one of the memories, and what can't be read of them, so that nobody knows."""
+    return (*(backup for backup in list_backups(path) if _may_hold(backup, ids)), *sorted(remains_of(path)))
 
 
 def _may_hold(backup: Path, ids: Sequence[str]) -> bool:

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.family import family_id
+from tierdeck import db
 from tierdeck.errors import (
     ConflictError,
     DamagedStoreError,
@@ -22,9 +23,11 @@ from tierdeck.errors import (
 )
 from tierdeck.maintenance.adopt import adopt
 from tierdeck.maintenance.backup import backup, list_backups, restore_backup
-from tierdeck.maintenance.backup_check import verify_backup
+from tierdeck.maintenance.backup_check import BackupCheck, verify_backup
 from tierdeck.maintenance.manifest import MANIFEST_KEY
-from tierdeck.store import Store, StoreKind, open_store
+from tierdeck.maintenance.purge import preview_purge
+from tierdeck.model import NodeDraft
+from tierdeck.store import Store, StoreKind, add_node, add_nodes, open_store
 
 HOLD_OPEN = """
 import sqlite3, sys
@@ -257,3 +260,40 @@ def test_what_is_no_backup_is_refused_and_the_target_stays(store: Store, tmp_pat
     with pytest.raises(ConflictError, match="the store itself"):
         restore_backup(store.path, store.path)
     assert len(texts(store.path)) == 2
+
+
+def logs_of(path: Path) -> list[Path]:
+    return [file for end in db.LOG_SUFFIXES if (file := Path(f"{path}{end}")).exists()]
+
+
+def test_a_backup_has_its_name_only_when_it_is_whole(store: Store) -> None:
+    """A copy that a crash cuts short must not stand there as the newest backup."""
+    add_nodes(store, [NodeDraft(f"memory {n} " + "x" * 4_000) for n in range(1_000)])
+    verdicts: list[BackupCheck] = []
+    is_done = threading.Event()
+
+    def look() -> None:
+        while not verdicts and not is_done.is_set():
+            verdicts.extend(verify_backup(found) for found in list_backups(store.path))
+
+    watcher = threading.Thread(target=look)
+    watcher.start()
+    try:
+        made = backup(store).path
+    finally:
+        is_done.set()
+        watcher.join()
+    assert [check.problems for check in verdicts] in ([], [()])
+    assert sorted(made.parent.iterdir()) == sorted([made, store.path, *logs_of(store.path)])
+
+
+def test_what_a_crash_left_of_a_copy_is_no_backup_and_is_named_by_a_purge(store: Store) -> None:
+    node_id = add_node(store, NodeDraft("a leaked key")).id
+    whole = backup(store).path
+    left = [whole.with_name(f"{whole.name}{end}") for end in (".x1.part", ".x1.part-wal", "-journal")]
+    left.append(store.path.with_name(f".{store.path.name}.restoring-17"))
+    for file in left:
+        file.write_bytes(b"a leaked")
+    assert list_backups(store.path) == [whole]
+    assert str(whole) in str(db.damaged(store.path, "read", "malformed").hint)
+    assert set(preview_purge(store, [node_id]).backups) == {whole, *left}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from contextlib import closing
+from dataclasses import dataclass
 
 import apsw
 import numpy as np
@@ -15,23 +16,22 @@ from tierdeck.config import MAX_REQUEST_TEXTS, MAX_REQUEST_TOKENS, EmbeddingSett
 from tierdeck.embed.batch_sender import BatchSender, Refusal
 from tierdeck.embed.catch_up import catch_up
 from tierdeck.embed.claim import new_claimant
-from tierdeck.embed.embed_report import EmbedFault, EmbedProgress, EmbedReport
+from tierdeck.embed.embed_report import EmbedProgress, EmbedReport
 from tierdeck.embed.embedder import Embedder
 from tierdeck.embed.index_file import index_errors, open_for_writing
 from tierdeck.embed.index_path import index_path
 from tierdeck.embed.index_writer import IndexWriter, Made
 from tierdeck.embed.model_record import Model, has_probe, has_vectors, prepare_tables, save_probe, swap_in
 from tierdeck.embed.probe_sentences import PROBE_SENTENCES
+from tierdeck.embed.run_tally import RunTally
 from tierdeck.embed.text_fit import first_fitting, fit_text, token_bound
 from tierdeck.embed.work_queue import SECRET, OpenStatus, Work, WorkQueue
 from tierdeck.errors import ProviderError, StoppedError
-from tierdeck.secret_scan import has_secret, mask_secrets
+from tierdeck.secret_scan import has_secret
 from tierdeck.store import Store
 from tierdeck.times import now_ms
 
-_MAX_ERRORS = 100
 _LEASE_MS = 120_000
-_HEAD_CHARS = 60
 _STOPPED = "stopped; the next run goes on from here"
 
 
@@ -60,9 +60,12 @@ def run_indexer(
         batch_rows: how many texts a request, when it is not the settings' number; a background run takes few.
         clock_ms, sleep: the clock, in milliseconds since the epoch, and the wait, in seconds.
 
+    Returns:
+        What became of every memory that waited; `stopped` says why when the queue is not worked off.
+
     Raises:
         ProviderError: no text would fare better (key, address, model or dimensions are wrong); nothing is marked.
-        IndexFileError: the index file can't be used.
+        IndexFileError, ModelUnavailableError, StoreBusyError: the index file can't be used; what was committed stays.
         ConflictError: another run gave the index to other models.
     Spec: SPEC-09.01, SPEC-09.03, SPEC-09.06, SPEC-09.07
     """
@@ -71,7 +74,18 @@ def run_indexer(
         return run.go(min(batch_rows or settings.batch_rows, MAX_REQUEST_TEXTS), retry_failed=retry_failed)
 
 
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """What is sent of a text: all of it, or as much as the model takes and a note that says so."""
+
+    work: Work
+    text: str
+    note: str | None
+
+
 class _Run:
+    """One run: what it works on and with. What it has done so far is the tally's to say."""
+
     def __init__(
         self,
         store: Store,
@@ -102,9 +116,7 @@ class _Run:
             sleep=sleep,
             before_request=lambda: self._queue.keep(self._claimed),
         )
-        self._given_up: set[str] = set()
-        self._errors: list[EmbedFault] = []
-        self._asked = self._embedded = self._failed = self._skipped = 0
+        self._tally = RunTally()
 
     def go(self, batch_rows: int, *, retry_failed: bool) -> EmbedReport:
         prepare_tables(self._conn, self._model)
@@ -115,8 +127,8 @@ class _Run:
         stopped: str | None = _STOPPED
         try:
             if catch_up(self._conn, self._store, self._model, self._should_stop):
-                self._asked = self._queue.count_pending()
-                if self._asked and not has_probe(self._conn, self._model):
+                self._tally.asked = self._queue.count_pending()
+                if self._tally.asked and not has_probe(self._conn, self._model):
                     self._embed_probes(batch_rows)
                 stopped = self._sender.last_error if self._sender.is_down else self._work_off(batch_rows)
         except StoppedError:
@@ -125,13 +137,13 @@ class _Run:
             self._queue.release()
         if stopped is None and not self._queue.has_untried() and has_vectors(self._conn, self._model):
             swap_in(self._conn, self._model)
-        return self._report(stopped)
+        return self._tally.report(self._queue.count_pending(), stopped)
 
     def _work_off(self, batch_rows: int) -> str | None:
         """Batch after batch; the reason when it ended before the queue did."""
         while not self._should_stop():
             rows = min(batch_rows, self._sender.rows_limit or batch_rows)
-            works = self._queue.claim(rows, self._given_up)
+            works = self._queue.claim(rows, self._tally.given_up)
             if not works:
                 return None
             self._one_batch(works)
@@ -158,63 +170,40 @@ class _Run:
         """One claim's texts: those that cost nothing, those that are held back, and one request for the others."""
         texts = self._writer.texts_of(works)
         made: list[Made] = []
-        to_send: list[tuple[Work, str, str | None]] = []
+        to_send: list[_Part] = []
         secret: list[Work] = []
         for work in works:
             if work.content_hash not in texts:
                 continue
-            part, note = fit_text(texts[work.content_hash])
+            part = _Part(work, *fit_text(texts[work.content_hash]))
             twin = self._writer.twin_vector(work)
             if twin is not None:
-                made.append(Made(work, twin, note))
-            elif self._holds_secrets_back and has_secret(part):
+                made.append(Made(work, twin, part.note))
+            elif self._holds_secrets_back and has_secret(part.text):
                 secret.append(work)
             else:
-                to_send.append((work, part, note))
-        self._refuse(secret, SECRET, "skipped")
-        count = first_fitting([token_bound(part) for _, part, _ in to_send], self._batch_tokens)
-        self._claimed = [work for work, _, _ in to_send[:count]]
-        self._queue.release([work for work, _, _ in to_send[count:]])
-        self._embedded += self._writer.commit(made + self._sent(to_send[:count]))
-        self._tell(next(iter(texts.values()), ""))
+                to_send.append(part)
+        self._refuse(secret, "skipped", SECRET)
+        count = first_fitting([token_bound(part.text) for part in to_send], self._batch_tokens)
+        self._claimed = [part.work for part in to_send[:count]]
+        self._queue.release([part.work for part in to_send[count:]])
+        self._tally.add_embedded(self._writer.commit(made + self._sent(to_send[:count])))
+        if self._on_progress is not None:
+            self._on_progress(self._tally.progress(next(iter(texts.values()), "")))
 
-    def _sent(self, batch: list[tuple[Work, str, str | None]]) -> list[Made]:
+    def _sent(self, batch: list[_Part]) -> list[Made]:
+        """One request: what came back as a vector; what was refused is told of."""
         if not batch:
             return []
         made: list[Made] = []
-        for (work, _, note), outcome in zip(batch, self._sender.send([part for _, part, _ in batch]), strict=True):
+        for part, outcome in zip(batch, self._sender.send([part.text for part in batch]), strict=True):
             if isinstance(outcome, Refusal):
-                self._refuse([work], outcome.message, "failed" if outcome.is_permanent else "pending")
+                self._refuse([part.work], "failed" if outcome.is_permanent else "pending", outcome.message)
             elif outcome is not None:
-                made.append(Made(work, outcome, note))
+                made.append(Made(part.work, outcome, part.note))
         return made
 
-    def _refuse(self, works: list[Work], error: str, status: OpenStatus) -> None:
-        if not works:
-            return
-        self._writer.refuse(works, status, error)
-        self._given_up.update(work.content_hash for work in works)
-        ids = [node_id for work in works for node_id in work.node_ids]
-        self._failed += len(ids) * (status == "failed")
-        self._skipped += len(ids) * (status == "skipped")
-        if status != "skipped":
-            room = _MAX_ERRORS - len(self._errors)
-            self._errors += [EmbedFault(node_id, error, status == "failed") for node_id in ids[:room]]
-
-    def _tell(self, text: str) -> None:
-        if self._on_progress is None:
-            return
-        done = self._embedded + self._failed + self._skipped
-        head = mask_secrets(text[: 4 * _HEAD_CHARS])[:_HEAD_CHARS]
-        self._on_progress(EmbedProgress(done, max(done, self._asked), self._failed, head))
-
-    def _report(self, stopped: str | None) -> EmbedReport:
-        return EmbedReport(
-            asked=self._asked,
-            embedded=self._embedded,
-            pending=self._queue.count_pending(),
-            failed=self._failed,
-            skipped=self._skipped,
-            errors=tuple(self._errors),
-            stopped=stopped,
-        )
+    def _refuse(self, works: list[Work], status: OpenStatus, error: str) -> None:
+        if works:
+            self._writer.refuse(works, status, error)
+            self._tally.add_refused(works, status, error)

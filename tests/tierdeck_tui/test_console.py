@@ -7,6 +7,7 @@ import pytest
 
 from tests.tierdeck_tui.conftest import keyword_settings
 from tierdeck.config import EmbeddingSettings, Settings
+from tierdeck.embed.indexer import run_indexer
 from tierdeck.store import open_store
 from tierdeck_tui.console import Console
 
@@ -75,3 +76,20 @@ def test_closing_twice_is_allowed(small_store: Path) -> None:
     deck.close()
     deck.close()
     assert deck.index() is None
+
+
+def test_an_index_made_anew_after_it_could_not_be_used_makes_meaning_ready_again(small_store: Path) -> None:
+    index = Path(f"{small_store}-index")
+    index.write_bytes(b"this is no index file, but it is long enough to look like one" * 100)
+    settings = Settings(embedding=EmbeddingSettings(provider="local"))
+    with open_store(small_store) as store:
+        deck = Console(store, settings)
+        embedder = deck.load_meaning()
+        assert embedder is not None
+        assert deck.index() is None
+        assert deck.meaning_state().degraded == "keyword only: the index can't be used"
+        index.unlink()
+        run_indexer(store, embedder, settings.embedding)
+        assert deck.index() is not None
+        assert deck.meaning_state().is_ready
+        deck.close()

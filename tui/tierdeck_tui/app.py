@@ -26,7 +26,7 @@ from tierdeck_tui.screens.frame import FrameScreen
 from tierdeck_tui.screens.opening import OpeningScreen
 from tierdeck_tui.shell import ShellApp
 from tierdeck_tui.status import FrameStatus
-from tierdeck_tui.terminal import ending_on_signals, require_terminal
+from tierdeck_tui.terminal import ending_on_signals, follow_real_size, require_terminal
 
 # A store that is free opens in some 10 ms; whoever waits longer than this sees a screen.
 OPEN_BEFORE_SCREEN_S = 0.25
@@ -47,6 +47,7 @@ def run_console(store_path: Path, settings: Settings, read_only: bool) -> int:
     """
     require_terminal()
     checked_keymap(settings.console.keymap)
+    follow_real_size()
     opening = StoreOpening(store_path, settings, read_only)
     opening.start()
     try:
@@ -209,14 +210,14 @@ class TierdeckApp(ShellApp):
         self.status = replace(self.status, memories=event.memories)
         if not event.is_first:
             self._fill_again()
-            for screen in self._screens.values():
+            for screen in self._live_screens():
                 screen.store_changed()
 
     @on(MeaningChanged)
     def _meaning_changed(self, event: MeaningChanged) -> None:
         self.status = replace(self.status, degraded=event.state.degraded, progress="")
         self._fill_again()
-        for screen in self._screens.values():
+        for screen in self._live_screens():
             screen.meaning_changed()
 
     @on(IndexMoved)
@@ -229,8 +230,12 @@ class TierdeckApp(ShellApp):
         if self._is_fill_due:
             self._fill_again()
         if event.embedded:
-            for screen in self._screens.values():
+            for screen in self._live_screens():
                 screen.meaning_changed()
+
+    def _live_screens(self) -> list[FrameScreen]:
+        """The screens that have their widgets; one that has not yet reads everything when it gets them."""
+        return [screen for screen in self._screens.values() if screen.is_mounted]
 
     def _fill_again(self) -> None:
         is_filling = any(worker.group == "index" and not worker.is_finished for worker in self.workers)
@@ -240,4 +245,5 @@ class TierdeckApp(ShellApp):
 
     @on(BackgroundFailed)
     def _background_failed(self, event: BackgroundFailed) -> None:
+        self.status = replace(self.status, degraded=self.deck.meaning_state().degraded, progress="")
         self.show_error(event.error)

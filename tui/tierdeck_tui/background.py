@@ -69,6 +69,7 @@ def fill_index(deck: Console, post: Post, stopped: threading.Event) -> None:
             batch_rows=BATCH_ROWS,
         )
     except TierdeckError as e:
+        deck.index()  # says in the meaning state whether search by meaning still works
         post(BackgroundFailed(e))
     else:
         if not stopped.is_set():

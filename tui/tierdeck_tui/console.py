@@ -129,8 +129,11 @@ class Console:
         from tierdeck.embed.vector_index import open_vector_index
 
         try:
-            return open_vector_index(self.store)
+            index = open_vector_index(self.store)
         except TierdeckError as e:
             hint = e.hint or "`tierdeck doctor` says more"
             self._meaning = MeaningState("keyword only", e.message, hint, "the index can't be used")
             return None
+        if self._embedder is not None:  # it may have been made anew since it could not be used
+            self._meaning = MeaningState("ready", self._embedder.name)
+        return index

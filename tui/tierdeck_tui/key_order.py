@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Awaitable, Callable
+from functools import partial
 
 from textual import events
 from textual.app import App
@@ -37,6 +38,8 @@ class KeyOrder:
     async def take(self, event: InputEvent) -> None:
         """Hand the key on, now or when those before it are through."""
         if self._is_busy:
+            if not self._waiting:
+                self._app.set_timer(PATIENCE_S, partial(self._app.call_later, self._end, self._turn))
             self._waiting.append(event)
             return
         self._is_busy = True
@@ -46,7 +49,6 @@ class KeyOrder:
         self._turn += 1
         start = self._app.focused or self._app.screen
         await self._hand_on(event)
-        self._app.set_timer(PATIENCE_S, lambda turn=self._turn: self._app.call_later(self._end, turn))
         self._climb(start, self._turn, CLIMBS)
 
     def _climb(self, node: DOMNode, turn: int, climbs: int) -> None:
@@ -64,7 +66,10 @@ class KeyOrder:
     async def _end(self, turn: int) -> None:
         if turn != self._turn or not self._is_busy:
             return
-        if self._waiting:
-            await self._begin(self._waiting.popleft())
-        else:
+        if not self._waiting:
             self._is_busy = False
+            return
+        event = self._waiting.popleft()
+        if self._waiting:
+            self._app.set_timer(PATIENCE_S, partial(self._app.call_later, self._end, turn + 1))
+        await self._begin(event)

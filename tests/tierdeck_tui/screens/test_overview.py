@@ -130,6 +130,20 @@ async def test_with_the_local_model_every_memory_gets_its_vector_by_itself(
         assert "keyword only" not in screen_text(app)
 
 
+async def test_a_remote_model_is_offered_and_not_run(
+    make_app: MakeApp, small_store: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TIERDECK_TEST_KEY", "any")
+    remote = EmbeddingSettings(provider="openai", base_url="http://127.0.0.1:9", api_key_env="TIERDECK_TEST_KEY")
+    app = make_app(small_store, Settings(embedding=remote))
+    async with app.run_test(size=(120, 40)) as pilot:
+        await pilot.pause()
+        await finished(app, "meaning", "index")
+        screen = await _overview(app, pilot)
+        assert _card(screen, "meaning")["waiting"] == "20"
+        assert "tierdeck embed" in _card(screen, "next")["vectors"]
+
+
 async def test_a_damaged_index_is_an_error_with_what_to_do_and_the_rest_is_shown(
     make_app: MakeApp, small_store: Path
 ) -> None:

@@ -122,7 +122,10 @@ class OverviewScreen(FrameScreen):
         else:
             self._card("meaning").show(overview_lines.meaning_lines(meaning, self._coverage))
         if self._facts is not None:
-            self._card("next").show(overview_lines.next_lines(self._facts, meaning, self._coverage))
+            embedder = self._deck.embedder()
+            is_remote = embedder is not None and embedder.is_remote
+            lines = overview_lines.next_lines(self._facts, meaning, self._coverage, is_remote=is_remote)
+            self._card("next").show(lines)
 
     def _card(self, name: str) -> Card:
         return self.query_one(f"#{name}", Card)

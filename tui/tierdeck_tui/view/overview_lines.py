@@ -99,8 +99,10 @@ def health_lines(facts: OverviewFacts) -> list[CardLine]:
     return [*lines, CardLine("all checks", "tierdeck doctor", state="muted")]
 
 
-def next_lines(facts: OverviewFacts, meaning: MeaningState, found: Coverage | None) -> list[CardLine]:
-    """What an operator may want to do now, the weightiest first."""
+def next_lines(
+    facts: OverviewFacts, meaning: MeaningState, found: Coverage | None, *, is_remote: bool = False
+) -> list[CardLine]:
+    """What an operator may want to do now, the weightiest first; a remote model embeds only when asked."""
     lines = [
         CardLine(check.name, check.fix, state=_CHECK_STATES[check.state])
         for check in facts.checks
@@ -114,6 +116,10 @@ def next_lines(facts: OverviewFacts, meaning: MeaningState, found: Coverage | No
         lines.append(CardLine("meaning", meaning.hint, state="warn"))
     elif found is not None and found.foreign_model_note:
         lines.append(CardLine("vectors", "`tierdeck embed` makes those of the other model anew"))
+    elif found is not None and found.pending and is_remote:
+        lines.append(
+            CardLine("vectors", f"`tierdeck embed` makes {count(found.pending)}, and says first what it costs")
+        )
     if found is not None and found.failed:
         lines.append(CardLine("refused", "`tierdeck embed` says why, and tries again", state="warn"))
     return lines or [CardLine("nothing waits", "/ searches", state="good")]

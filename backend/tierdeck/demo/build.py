@@ -16,8 +16,8 @@ from tierdeck import db
 from tierdeck.demo.material import DemoMemory, DemoSession, read_memories, read_sessions
 from tierdeck.demo.story import at_ms, demo_id, tell
 from tierdeck.errors import InvalidValueError
-from tierdeck.model import EdgeType
-from tierdeck.store import StoreCounts, counts, open_store
+from tierdeck.model import EdgeType, Member
+from tierdeck.store import Store, StoreCounts, add_session, counts, open_store, relate
 from tierdeck.times import now_ms as clock_ms
 
 
@@ -59,49 +59,48 @@ def _build(path: Path, now: int) -> DemoSummary:
     sessions, memories = read_sessions(), read_memories()
     with open_store(path, create=True) as store:
         with store.writing() as conn:
-            numbers = _write_sessions(conn, sessions, now)
+            numbers = _write_sessions(store, sessions, now)
             tell(store, conn, memories, now)
-            _write_relations(conn, memories)
+            _write_relations(store, memories)
             accesses = _write_accesses(conn, memories, numbers, now)
         revisions = int(store.read(lambda c: c.execute("SELECT count(*) FROM td_revision").get))
         return DemoSummary(path, counts(store), len(sessions), accesses, revisions)
 
 
-def _write_sessions(conn: apsw.Connection, sessions: Sequence[DemoSession], now: int) -> dict[str, int]:
-    numbers = {session.key: number for number, session in enumerate(sessions, 1)}
-    for session in sessions:
+def _write_sessions(store: Store, sessions: Sequence[DemoSession], now: int) -> dict[str, int]:
+    """Each session's number in the store, by its key."""
+    numbers: dict[str, int] = {}
+    for session in sessions:  # parents come first
         begun = at_ms(session.day, now)
-        conn.execute(
-            "INSERT INTO td_session (id, external_id, run, root_id, parent_id, project, agent, started_at, "
-            "ended_at, outcome) VALUES (?, ?, 1, ?, ?, ?, ?, ?, ?, ?)",
-            (
-                numbers[session.key],
-                session.key,
-                numbers[session.parent or session.key],
-                numbers.get(session.parent or ""),
-                session.project,
-                session.agent,
-                begun,
-                # Without an outcome it has not ended yet.
-                begun + round(session.hours * 3_600_000) if session.outcome else None,
-                session.outcome,
-            ),
+        written = add_session(
+            store,
+            session.key,
+            parent_id=numbers[session.parent] if session.parent else None,
+            project=session.project,
+            agent=session.agent,
+            started_at_ms=begun,
+            # Without an outcome it has not ended yet.
+            ended_at_ms=begun + round(session.hours * 3_600_000) if session.outcome else None,
+            outcome=session.outcome,
         )
+        numbers[session.key] = written.id
     return numbers
 
 
-def _write_relations(conn: apsw.Connection, memories: Sequence[DemoMemory]) -> None:
+def _write_relations(store: Store, memories: Sequence[DemoMemory]) -> None:
     for memory in memories:
         for number, relation in enumerate(memory.relations):
-            edge_id = demo_id(f"{memory.key} {number} {relation.to}")
-            roles = ("cause", "effect") if relation.type == EdgeType.CAUSATION else ("subject", "object")
-            conn.execute(
-                "INSERT INTO hyperedges (id, type, label, weight) VALUES (?, ?, ?, ?)",
-                (edge_id, relation.type, relation.label, relation.weight),
-            )
-            conn.executemany(
-                "INSERT INTO membership (hyperedge_id, node_id, role, position) VALUES (?, ?, ?, ?)",
-                [(edge_id, demo_id(memory.key), roles[0], 0), (edge_id, demo_id(relation.to), roles[1], 1)],
+            kind = EdgeType(relation.type)
+            roles = ("cause", "effect") if kind is EdgeType.CAUSATION else ("subject", "object")
+            ids = (demo_id(memory.key), demo_id(relation.to))
+            members = [Member(node_id, role, at) for at, (node_id, role) in enumerate(zip(ids, roles, strict=True))]
+            relate(
+                store,
+                kind,
+                members,
+                label=relation.label,
+                weight=relation.weight,
+                edge_id=demo_id(f"{memory.key} {number} {relation.to}"),
             )
 
 

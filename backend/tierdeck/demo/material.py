@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from importlib.resources import files
 from typing import Any
 
+from tierdeck.model import Outcome
+
 
 @dataclass(frozen=True, slots=True)
 class DemoSession:
@@ -22,7 +24,7 @@ class DemoSession:
     parent: str | None
     day: float
     hours: float
-    outcome: str | None
+    outcome: Outcome | None
 
 
 @dataclass(frozen=True, slots=True)

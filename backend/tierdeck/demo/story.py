@@ -1,12 +1,11 @@
 """What happened to the demo's memories, each thing at its own time and in its order.
 
-Edits, undos and moves to the archive go through the same functions that an operator's do, so that each has its
-revision; the rest is what an agent's own program writes.
+Memories are added, edited, archived and undone by the same functions that an operator's are, so that each change
+has its revision; the rest is what an agent's own program writes.
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -16,17 +15,13 @@ from uuid import UUID
 import apsw
 
 from tierdeck.demo.material import DemoConfidence, DemoMemory, DemoMove
-from tierdeck.model import AccessKind, NodeChanges, Tier
-from tierdeck.store import Store, archive_nodes, edit_node, undo
+from tierdeck.model import AccessKind, NodeChanges, NodeDraft, NodeType, Tier
+from tierdeck.store import Store, add_nodes, archive_nodes, edit_node, undo
 from tierdeck.store.revision_log import record_move
 
 OPERATOR = "mira"
 _DAY_MS = 86_400_000
 Event = tuple[int, Callable[[], object]]
-_INSERT_NODE = (
-    "INSERT INTO nodes (id, type, subtype, content, tier, confidence, provenance, created_at, updated_at, "
-    "last_accessed, access_count, metadata) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +64,7 @@ def at_ms(day: float, now: int) -> int:
 def _events(store: Store, conn: apsw.Connection, memories: Sequence[DemoMemory], now: int) -> Iterator[Event]:
     for memory in memories:
         node_id = demo_id(memory.key)
-        yield at_ms(memory.day, now), partial(_insert, conn, memory, now)
+        yield at_ms(memory.day, now), partial(_insert, store, memory, now)
         for step in memory.confidence_steps:
             yield at_ms(step.day, now), partial(_step, store, conn, node_id, step)
         for move in memory.moves:
@@ -83,33 +78,29 @@ def _events(store: Store, conn: apsw.Connection, memories: Sequence[DemoMemory],
     yield at_ms(day + 0.1, now), partial(undo, store, demo_id(key), actor=OPERATOR)
 
 
-def _insert(conn: apsw.Connection, memory: DemoMemory, now: int) -> None:
+def _insert(store: Store, memory: DemoMemory, now: int) -> None:
     """Write a memory as it first was; what happened later is played."""
     content = memory.content
     for edit in _EDITS:
         if edit.key == memory.key:
             content = content.replace(edit.right, edit.wrong)
     pulls = [at_ms(access.day, now) for access in memory.accesses if access.kind == AccessKind.PULL]
-    node_id, made = demo_id(memory.key), at_ms(memory.day, now)
-    conn.execute(
-        _INSERT_NODE,
-        (
-            node_id,
-            memory.type,
-            memory.subtype,
-            content,
-            memory.moves[0].old if memory.moves else memory.tier,
-            memory.confidence_steps[0].old if memory.confidence_steps else memory.confidence,
-            memory.provenance,
-            made,
-            made,
-            max([made, *pulls]),
-            len(pulls),
-            json.dumps({"session_id": memory.session, "project": memory.project, "tags": list(memory.tags)}),
-        ),
+    made = at_ms(memory.day, now)
+    draft = NodeDraft(
+        id=demo_id(memory.key),
+        type=NodeType(memory.type),
+        subtype=memory.subtype,
+        content=content,
+        tier=Tier(memory.moves[0].old if memory.moves else memory.tier),
+        confidence=memory.confidence_steps[0].old if memory.confidence_steps else memory.confidence,
+        provenance=memory.provenance,
+        created_at_ms=made,
+        last_accessed_ms=max([made, *pulls]),
+        access_count=len(pulls),
+        metadata={"session_id": memory.session, "project": memory.project, "tags": list(memory.tags)},
+        compute_embedding=memory.embed,
     )
-    if not memory.embed:
-        conn.execute("INSERT INTO td_no_embedding (node_id) VALUES (?)", (node_id,))
+    add_nodes(store, [draft])
 
 
 def _step(store: Store, conn: apsw.Connection, node_id: str, step: DemoConfidence) -> None:

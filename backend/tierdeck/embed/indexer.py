@@ -65,7 +65,7 @@ def run_indexer(
 
     Raises:
         ProviderError: no text would fare better (key, address, model or dimensions are wrong); nothing is marked.
-        IndexFileError, ModelUnavailableError, StoreBusyError: the index file can't be used; what was committed stays.
+        IndexFileError, ModelUnavailableError, StoreBusyError: the index file can't be used; what was done stays.
         ConflictError: another run gave the index to other models.
     Spec: SPEC-09.01, SPEC-09.03, SPEC-09.06, SPEC-09.07
     """

@@ -15,6 +15,7 @@ from tierdeck.model import NodeDraft
 from tierdeck.store import add_node, open_store
 from tierdeck_tui.app import TierdeckApp
 from tierdeck_tui.key_order import PATIENCE_S
+from tierdeck_tui.messages import MeaningChanged, StoreChanged, VectorsFailed
 from tierdeck_tui.screens.help import HelpScreen, KeyTable
 from tierdeck_tui.screens.overview import OverviewScreen
 from tierdeck_tui.screens.search import SearchScreen
@@ -214,3 +215,28 @@ async def test_a_failure_nobody_foresaw_ends_the_app_and_is_kept(make_app: MakeA
         await run()
     assert isinstance(app.failure, ValueError)
     assert app.return_code == 1
+
+
+async def test_a_message_that_comes_while_the_screens_are_taken_down_is_no_crash(
+    make_app: MakeApp, small_store: Path
+) -> None:
+    app = make_app(small_store)
+    async with app.run_test() as pilot:
+        await pilot.press("4")
+        await pilot.pause()
+        app.exit()
+        app.screen.query_one("#meaning").remove()
+        app.screen.post_message(VectorsFailed(ProviderError("count: late", is_retryable=False)))
+    assert app.failure is None
+
+
+async def test_news_before_a_screen_has_its_widgets_wait_for_it(make_app: MakeApp, small_store: Path) -> None:
+    app = make_app(small_store)
+    async with app.run_test() as pilot:
+        late = OverviewScreen(app.deck)
+        app._screens["late"] = late
+        app.post_message(MeaningChanged(app.deck.meaning_state()))
+        app.post_message(StoreChanged(3, is_first=False))
+        await pilot.pause()
+        del app._screens["late"]
+    assert app.failure is None

@@ -13,6 +13,7 @@ from textual.actions import ActionParseResult
 from textual.app import App
 from textual.binding import BindingType
 from textual.command import CommandPalette
+from textual.css.query import NoMatches
 from textual.dom import DOMNode
 from textual.geometry import Size
 from textual.notifications import SeverityLevel
@@ -209,6 +210,10 @@ class ShellApp(App[None]):
     def _handle_exception(self, error: Exception) -> None:
         # Textual's own report prints every local variable, memories too, raw to the terminal.
         cause = error.error if isinstance(error, WorkerFailed) and isinstance(error.error, Exception) else error
+        if isinstance(cause, NoMatches) and (self._exit or not self._running):
+            # While the screens are taken down, a worker's last message finds its widgets gone.
+            log.info("a message came after the end: %s", cause)
+            return
         if self.failure is None:
             self.failure = cause
         log.error("the console ends on an error", exc_info=cause)

@@ -46,6 +46,12 @@ def require_terminal() -> None:
         raise InvalidValueError(f"open the console: TERM={term!r} can't be drawn on", hint=_VERBS)
 
 
+def follow_real_size() -> None:
+    """Forget COLUMNS and LINES: where a shell exported them they would win over the real size, resized or not."""
+    for name in ("COLUMNS", "LINES"):
+        os.environ.pop(name, None)
+
+
 @contextmanager
 def ending_on_signals(end: Callable[[int], None]) -> Iterator[None]:
     """While inside, a signal that asks to end calls `end(128 + signal)`, once; a second one ends at once.

@@ -104,7 +104,7 @@ def test_a_crash_gives_the_terminal_back_and_says_one_line_and_where_the_log_is(
     screen = tmux.wait_for("exit=1")
     _assert_given_back(tmux)
     assert "boom ␛]0;owned␇ [/x]" in screen
-    assert log_path().name in screen
+    assert log_path().name in screen.replace("\n", "")  # the line may be longer than the terminal is wide
     assert "Traceback" not in screen
     assert "a memory's text" not in screen
     assert tmux.value("pane_title") == title

@@ -30,6 +30,16 @@ def test_a_query_is_typed_its_hits_are_seen_and_q_leaves(
     tmux.wait_for("exit=0")
 
 
+def test_the_terminals_own_size_counts_and_not_what_a_shell_exported(
+    make_tmux: MakeTmux, small_store: Path
+) -> None:
+    tmux = make_tmux(60, 16)
+    tmux.start(console_command(small_store), COLUMNS="100", LINES="40")
+    assert len(tmux.wait_for("newest first").splitlines()) <= 16
+    tmux.resize(49, 24)
+    tmux.wait_for("terminal too small: 49x24")
+
+
 @pytest.mark.case("T21")
 def test_a_small_terminal_gets_one_line_and_the_screen_comes_back(tmux: Tmux, small_store: Path) -> None:
     tmux.start(console_command(small_store))

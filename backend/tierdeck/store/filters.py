@@ -6,6 +6,8 @@ A metadata key as a JSON path would be code of its own (`$.a.b`, `$."x"`), so ke
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from tierdeck.model import NodeFilter, NodeType, Tier
 from tierdeck.store.rows import SQLValue
 
@@ -60,16 +62,8 @@ def filter_sql(
     _add_tiers(node_filter, alias, parts)
     if node_filter.types:
         parts.append(_one_of(f"{alias}.type", node_filter.types, NodeType, shown_as=NodeType.FACT))
-    is_number = f"typeof({alias}.confidence) IN ('real', 'integer')"
-    if node_filter.min_confidence is not None:
-        add(f"({is_number} AND {alias}.confidence >= ?)", node_filter.min_confidence)
-    if node_filter.max_confidence is not None:
-        add(f"({is_number} AND {alias}.confidence <= ?)", node_filter.max_confidence)
-    created = time_ms_sql(f"{alias}.created_at")
-    if node_filter.since_ms is not None:
-        add(f"({created} >= ? AND {created} <> 0)", node_filter.since_ms)
-    if node_filter.until_ms is not None:
-        add(f"({created} < ? AND {created} <> 0)", node_filter.until_ms)
+    for sql, bound in _bounds(node_filter, alias):
+        add(sql, bound)
     if node_filter.session is not None:
         wanted = node_filter.session
         add(*_session_or_project(alias, "session_id", "s.external_id", wanted, has_sessions=has_sessions))
@@ -85,6 +79,20 @@ def filter_sql(
     for key, value in node_filter.metadata:
         add(_metadata_pair(alias), key, value)
     return (" AND ".join(parts) or "1"), values
+
+
+def _bounds(node_filter: NodeFilter, alias: str) -> Iterator[tuple[str, SQLValue]]:
+    """The conditions on confidence and time; what is no number or can't be read lies within no bounds."""
+    is_number = f"typeof({alias}.confidence) IN ('real', 'integer')"
+    if node_filter.min_confidence is not None:
+        yield f"({is_number} AND {alias}.confidence >= ?)", node_filter.min_confidence
+    if node_filter.max_confidence is not None:
+        yield f"({is_number} AND {alias}.confidence <= ?)", node_filter.max_confidence
+    created = time_ms_sql(f"{alias}.created_at")
+    if node_filter.since_ms is not None:
+        yield f"({created} >= ? AND {created} <> 0)", node_filter.since_ms
+    if node_filter.until_ms is not None:
+        yield f"({created} < ? AND {created} <> 0)", node_filter.until_ms
 
 
 def _storable(value: SQLValue) -> SQLValue:

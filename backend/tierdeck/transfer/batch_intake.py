@@ -14,7 +14,7 @@ from tierdeck.transfer.import_report import ImportReport, Tally
 from tierdeck.transfer.import_scratch import ImportScratch
 from tierdeck.transfer.line_reader import Rejected
 from tierdeck.transfer.log_intake import LogIntake
-from tierdeck.transfer.row_intake import Outcome, RowIntake
+from tierdeck.transfer.row_intake import RowIntake, Verdict
 from tierdeck.transfer.row_rules import LOG_KINDS, Row
 from tierdeck.transfer.row_writer import RowWriter
 from tierdeck.transfer.session_intake import take_sessions
@@ -120,18 +120,18 @@ class BatchIntake:
         self._unknown.clear()
         return self._tally.report(self._source, is_complete=is_complete)
 
-    def _bring_in(self, batch: list[NumberedRow]) -> list[tuple[int, Outcome]]:
+    def _bring_in(self, batch: list[NumberedRow]) -> list[tuple[int, Verdict]]:
         if not self._writer.is_writing:
             return self._store.read(lambda conn: self._outcomes(conn, batch))
         with self._store.writing() as conn:
             return self._outcomes(conn, batch)
 
-    def _outcomes(self, conn: apsw.Connection, batch: list[NumberedRow]) -> list[tuple[int, Outcome]]:
+    def _outcomes(self, conn: apsw.Connection, batch: list[NumberedRow]) -> list[tuple[int, Verdict]]:
         if batch[0].kind == "session":
             return take_sessions(conn, [(row.line, row.row) for row in batch], self._scratch, self._writer)
         return [(row.line, self._outcome(conn, row)) for row in batch]
 
-    def _outcome(self, conn: apsw.Connection, row: NumberedRow) -> Outcome:
+    def _outcome(self, conn: apsw.Connection, row: NumberedRow) -> Verdict:
         if not self._keyed.takes(row.kind):
             return self._logs.take(conn, row.kind, row.row)
         outcome = self._keyed.take(conn, row.line, row.kind, row.row)
@@ -139,7 +139,7 @@ class BatchIntake:
             self._keyed.take(conn, row.line, "no_embedding", {"node_id": row.row["id"]})
         return outcome
 
-    def _count(self, line: int, kind: str, outcome: Outcome) -> None:
+    def _count(self, line: int, kind: str, outcome: Verdict) -> None:
         if isinstance(outcome, Rejected):
             self._tally.skip(line, outcome)
         elif outcome == "added":

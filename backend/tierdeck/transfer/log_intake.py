@@ -14,7 +14,7 @@ from tierdeck.store.raw_row import RawValue, raw_rows, table_columns
 from tierdeck.transfer.export_format import FORM_OF_KIND
 from tierdeck.transfer.import_scratch import ImportScratch
 from tierdeck.transfer.line_reader import Rejected
-from tierdeck.transfer.row_intake import Outcome, RowIntake
+from tierdeck.transfer.row_intake import RowIntake, Verdict
 from tierdeck.transfer.row_rules import MAX_KEPT_NUMBER, Row
 from tierdeck.transfer.row_writer import RowWriter
 
@@ -45,7 +45,7 @@ class LogIntake:
 
         self._last[kind] = self._store.read(look)
 
-    def take(self, conn: apsw.Connection, kind: str, row: Row) -> Outcome:
+    def take(self, conn: apsw.Connection, kind: str, row: Row) -> Verdict:
         """Add the row, or say why not."""
         form = FORM_OF_KIND[kind]
         if not self._store.has_table(form.table):
@@ -64,7 +64,7 @@ class LogIntake:
             return refused
         return self._add(conn, kind, moved, old)
 
-    def _add(self, conn: apsw.Connection, kind: str, row: Row, old: RawValue) -> Outcome:
+    def _add(self, conn: apsw.Connection, kind: str, row: Row, old: RawValue) -> Verdict:
         last = self._last[kind]
         number = old if isinstance(old, int) and last < old <= MAX_KEPT_NUMBER else last + 1
         done = self._writer.insert(conn, FORM_OF_KIND[kind].table, {**row, "id": number})

@@ -15,7 +15,7 @@ from tierdeck.transfer.line_reader import Rejected
 from tierdeck.transfer.row_rules import Row
 from tierdeck.transfer.row_writer import RowWriter
 
-Outcome = Literal["added", "unchanged"] | Rejected
+Verdict = Literal["added", "unchanged"] | Rejected
 _HERE = {"node": "SELECT 1 FROM nodes WHERE id = ?", "edge": "SELECT 1 FROM hyperedges WHERE id = ?"}
 _NAMES = {"node": "memory", "edge": "relation"}
 TWICE = "its id stands on an earlier line already"
@@ -27,7 +27,7 @@ class RowIntake:
     def __init__(self, scratch: ImportScratch, writer: RowWriter) -> None:
         self._scratch = scratch
         self._writer = writer
-        self._take: dict[str, Callable[[apsw.Connection, int, Row], Outcome]] = {
+        self._take: dict[str, Callable[[apsw.Connection, int, Row], Verdict]] = {
             "setting": self._setting,
             "node": self._node,
             "edge": self._edge,
@@ -39,11 +39,11 @@ class RowIntake:
         """Whether rows of this kind are taken here, one by one."""
         return kind in self._take
 
-    def take(self, conn: apsw.Connection, line: int, kind: str, row: Row) -> Outcome:
+    def take(self, conn: apsw.Connection, line: int, kind: str, row: Row) -> Verdict:
         """Add the row, or say why not."""
         return self._take[kind](conn, line, row)
 
-    def _setting(self, conn: apsw.Connection, _line: int, row: Row) -> Outcome:
+    def _setting(self, conn: apsw.Connection, _line: int, row: Row) -> Verdict:
         key, value = row["key"], row["value"]
         if key in LEFT_OUT_SETTINGS:
             return Rejected("a store says this of itself", str(key))
@@ -57,7 +57,7 @@ class RowIntake:
             return "unchanged" if same else Rejected("the store has its own value for it", str(key))
         return self._insert(conn, "td_setting", row)
 
-    def _node(self, conn: apsw.Connection, line: int, row: Row) -> Outcome:
+    def _node(self, conn: apsw.Connection, line: int, row: Row) -> Verdict:
         node_id = str(row["id"])
         earlier = self._scratch.earlier_line("node", node_id, line)
         if earlier is not None:
@@ -73,7 +73,7 @@ class RowIntake:
             self._scratch.refuse("node", node_id)
         return outcome
 
-    def _edge(self, conn: apsw.Connection, line: int, row: Row) -> Outcome:
+    def _edge(self, conn: apsw.Connection, line: int, row: Row) -> Verdict:
         edge_id = str(row["id"])
         earlier = self._scratch.earlier_line("edge", edge_id, line)
         if earlier is not None:
@@ -90,7 +90,7 @@ class RowIntake:
             self._scratch.refuse("edge", edge_id)
         return outcome
 
-    def _member(self, conn: apsw.Connection, line: int, row: Row) -> Outcome:
+    def _member(self, conn: apsw.Connection, line: int, row: Row) -> Verdict:
         edge_id, node_id = row["hyperedge_id"], row["node_id"]
         if self._scratch.is_refused("edge", str(edge_id)):
             return Rejected("its relation was skipped", str(edge_id))
@@ -106,7 +106,7 @@ class RowIntake:
             return Rejected("the memory stands in that role already", str(edge_id))
         return self._insert(conn, "membership", row)
 
-    def _no_embedding(self, conn: apsw.Connection, line: int, row: Row) -> Outcome:
+    def _no_embedding(self, conn: apsw.Connection, line: int, row: Row) -> Verdict:
         if conn.execute("SELECT 1 FROM td_no_embedding WHERE node_id = ?", (row["node_id"],)).fetchone():
             return "unchanged"
         if self._scratch.earlier_line("no_embedding", str(row["node_id"]), line) is not None:
@@ -119,7 +119,7 @@ class RowIntake:
             return True
         return not self._writer.is_writing and self._scratch.came(kind, str(row_id))
 
-    def _insert(self, conn: apsw.Connection, table: str, row: Row) -> Outcome:
+    def _insert(self, conn: apsw.Connection, table: str, row: Row) -> Verdict:
         done = self._writer.insert(conn, table, row)
         return done if isinstance(done, Rejected) else "added"
 

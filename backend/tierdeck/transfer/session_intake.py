@@ -13,7 +13,7 @@ import apsw
 from tierdeck.store.raw_row import RawValue, raw_rows
 from tierdeck.transfer.import_scratch import ImportScratch
 from tierdeck.transfer.line_reader import Rejected
-from tierdeck.transfer.row_intake import TWICE, Outcome
+from tierdeck.transfer.row_intake import TWICE, Verdict
 from tierdeck.transfer.row_rules import MAX_KEPT_NUMBER, Row
 from tierdeck.transfer.row_writer import RowWriter
 
@@ -23,7 +23,7 @@ _FACTS = ("project", "agent", "started_at", "ended_at", "outcome")
 
 def take_sessions(
     conn: apsw.Connection, rows: Sequence[Numbered], scratch: ImportScratch, writer: RowWriter
-) -> list[tuple[int, Outcome]]:
+) -> list[tuple[int, Verdict]]:
     """Add the sessions that are not there yet, inside the caller's transaction.
 
     Args:
@@ -41,7 +41,7 @@ def take_sessions(
     numbers = _numbers([row for _, row in usable.values()], here)
     if writer.is_writing:
         conn.pragma("defer_foreign_keys", True)  # till the transaction ends: a parent may have the greater number
-    outcomes: list[tuple[int, Outcome]] = []
+    outcomes: list[tuple[int, Verdict]] = []
     for line, row in rows:
         if row["id"] not in usable:
             outcomes.append((line, Rejected("its root or parent session is not in the file", str(row["id"]))))
@@ -89,14 +89,14 @@ def _numbers(rows: Sequence[Row], here: Mapping[tuple[RawValue, RawValue], int])
     return numbers
 
 
-def _compare(conn: apsw.Connection, row: Row, writer: RowWriter) -> Outcome:
+def _compare(conn: apsw.Connection, row: Row, writer: RowWriter) -> Verdict:
     keys: Row = {name: row[name] for name in ("external_id", "run")}
     if writer.holds(conn, "td_session", keys, {name: row.get(name) for name in _FACTS}):
         return "unchanged"
     return Rejected("the session is here with other facts", str(row["external_id"]))
 
 
-def _add(conn: apsw.Connection, row: Row, numbers: Mapping[int, int], writer: RowWriter) -> Outcome:
+def _add(conn: apsw.Connection, row: Row, numbers: Mapping[int, int], writer: RowWriter) -> Verdict:
     parent = row.get("parent_id")
     renumbered = {
         **row,

@@ -53,10 +53,17 @@ class LoadedSettings:
 
 
 def default_path() -> Path:
-    """Where the settings file is looked for without a flag: `TIERDECK_CONFIG`, else the platform's place."""
+    """Where the settings file is looked for without a flag: `TIERDECK_CONFIG`, else the platform's place.
+
+    Raises:
+        ConfigError: the variable names no path.
+    """
     named = os.environ.get(CONFIG_VARIABLE)
     if named:
-        return Path(named).expanduser()
+        try:
+            return Path(named).expanduser()
+        except RuntimeError as e:
+            raise ConfigError(f"read {CONFIG_VARIABLE}: {named[:200]} names no user that there is") from e
     from platformdirs import user_config_dir
 
     return Path(user_config_dir("tierdeck", appauthor=False)) / "config.toml"

@@ -46,7 +46,9 @@ def copy_database(
         part.unlink(missing_ok=True)
 
 
-def _fill(source: apsw.Connection, part: Path, target: Path, finish: Callable[[apsw.Connection], object]) -> None:
+def _fill(
+    source: apsw.Connection, part: Path, target: Path, finish: Callable[[apsw.Connection], None] | None
+) -> None:
     with driver_errors(target, "back up to"):
         copy = apsw.Connection(file_uri(part, "mode=rw"), flags=URI_FLAGS)
         try:

@@ -13,6 +13,7 @@ from tierdeck.maintenance.backup_check import BackupCheck, verify_backup
 from tierdeck.store import open_store
 from tierdeck_tui.cli.ask import confirm
 from tierdeck_tui.cli.output import put, put_json, talk
+from tierdeck_tui.cli.path_argument import path_of
 from tierdeck_tui.cli.run import Run
 from tierdeck_tui.cli.verb import Verb
 from tierdeck_tui.view.format import counted, local_time, size
@@ -37,11 +38,11 @@ def backup_verb(
     if lists:
         _list(run)
     elif verify is not None:
-        return _verify(run, Path(verify).expanduser())
+        return _verify(run, path_of(verify))
     elif restore is not None:
-        _restore(run, Path(restore).expanduser(), is_sure=yes)
+        _restore(run, path_of(restore), is_sure=yes)
     else:
-        _back_up(run, Path(target).expanduser() if target else None)
+        _back_up(run, path_of(target) if target else None)
     return 0
 
 

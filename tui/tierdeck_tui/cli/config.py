@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import click
 
 from tierdeck.config import Origin
@@ -15,6 +13,7 @@ from tierdeck.errors import StoreError
 from tierdeck.secret_scan import mask_secrets
 from tierdeck.store import get_setting, open_store
 from tierdeck_tui.cli.output import put, put_json, put_lines, talk
+from tierdeck_tui.cli.path_argument import path_of
 from tierdeck_tui.cli.run import Run
 from tierdeck_tui.cli.verb import Verb
 from tierdeck_tui.view.line import Line, Piece, line
@@ -39,7 +38,7 @@ def config_verb(run: Run, /, shows_path: bool, writes_file: bool, shows_default:
     Nearer wins: flag, environment variable, the store's own model and dimensions, settings file, default.
     A key is never read from the file nor shown: the file names the variable that holds it.
     """
-    path = Path(run.config).expanduser() if run.config else default_path()
+    path = path_of(run.config) if run.config else default_path()
     if writes_file:
         write_default(path)
         talk(f"wrote {path}; every line in it is a comment until you change it")

@@ -13,6 +13,7 @@ from tierdeck.demo.build import DemoSummary, build_demo
 from tierdeck.model import NodeType, Tier
 from tierdeck_tui.cli.console import open_console
 from tierdeck_tui.cli.output import put, put_json, talk
+from tierdeck_tui.cli.path_argument import path_of
 from tierdeck_tui.cli.run import Run
 from tierdeck_tui.cli.terminal import can_open_console
 from tierdeck_tui.cli.verb import Verb
@@ -48,7 +49,7 @@ def demo_verb(run: Run, /, keep: str | None) -> int:
 @contextmanager
 def _folder(keep: str | None) -> Iterator[Path]:
     if keep is not None:
-        yield Path(keep).expanduser()
+        yield path_of(keep)
         return
     # What the console's background work still writes must not turn leaving into an error.
     with tempfile.TemporaryDirectory(prefix="tierdeck-demo-", ignore_cleanup_errors=True) as made:

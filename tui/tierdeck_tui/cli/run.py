@@ -13,6 +13,7 @@ from tierdeck.config import Origin, Settings
 from tierdeck.config_file import LoadedSettings, read_settings
 from tierdeck.errors import ReadOnlyStoreError
 from tierdeck.store import Store, default_path, open_store
+from tierdeck_tui.cli.path_argument import path_of
 
 
 @dataclass
@@ -39,7 +40,7 @@ class Run:
             ConfigError: the file or a variable is wrong.
             InvalidValueError: a flag's value is wrong.
         """
-        loaded = read_settings(Path(self.config).expanduser() if self.config else None)
+        loaded = read_settings(path_of(self.config) if self.config else None)
         if self.db:
             loaded = loaded.with_value("store.path", self.db, Origin("flag", "--db"))
         for name, (value, flag) in self._flags.items():
@@ -54,7 +55,7 @@ class Run:
     @property
     def store_path(self) -> Path:
         """The store's file: `--db`, `RLM_MEMORY_DB`, the settings file, or the family's place."""
-        return Path(self.settings.store).expanduser() if self.settings.store else default_path()
+        return path_of(self.settings.store) if self.settings.store else default_path()
 
     @property
     def actor(self) -> str:

@@ -8,6 +8,7 @@ from typing import BinaryIO
 
 from tierdeck.errors import InvalidValueError
 from tierdeck.model import MAX_CONTENT_BYTES
+from tierdeck_tui.cli.path_argument import path_of
 
 
 def read_text(given: str | None, file: str | None) -> str | None:
@@ -26,7 +27,7 @@ def read_text(given: str | None, file: str | None) -> str | None:
     if file is not None:
         if given is not None:
             raise InvalidValueError("read text: a text and --file were given", hint="give one of them")
-        return _from_file(Path(file).expanduser())
+        return _from_file(path_of(file))
     if given != "-":
         return given
     if sys.stdin is None:

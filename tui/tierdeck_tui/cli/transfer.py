@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import stat
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping
@@ -22,6 +23,7 @@ from tierdeck.transfer.salvage import salvage
 from tierdeck_tui.cli.frame import STOPPED
 from tierdeck_tui.cli.masked import masked_form
 from tierdeck_tui.cli.output import put, put_json, talk
+from tierdeck_tui.cli.path_argument import path_of
 from tierdeck_tui.cli.progress import ProgressBar
 from tierdeck_tui.cli.run import Run
 from tierdeck_tui.cli.stop_flag import stop_flag
@@ -61,7 +63,7 @@ def import_verb(run: Run, /, file: str, dry_run: bool, source: str | None, node_
     - reads JSONL from stdin. The store is made when there is none. What is there is never overwritten, and running
     it again brings in only what is new. Ctrl+C stops between batches. Ends with 10 when lines were skipped.
     """
-    path = None if file == "-" else _existing(Path(file).expanduser())
+    path = None if file == "-" else _existing(path_of(file))
     options = ImportOptions(source=source, default_type=NodeType(node_type), default_tier=Tier(tier))
     with _target(run, is_dry=dry_run) as store, stop_flag() as should_stop, ProgressBar("importing") as bar:
         if path is not None and _is_store(path):
@@ -94,7 +96,7 @@ def export_verb(run: Run, /, out: str | None, force: bool, is_salvage: bool) -> 
     """
     if run.is_json and out is None:
         raise click.UsageError("--json needs --out: without it stdout gets the export itself")
-    target: Path | BinaryIO = Path(out).expanduser() if out is not None else _stdout()
+    target: Path | BinaryIO = path_of(out) if out is not None else _stdout()
     if is_salvage:
         return _salvage(run, target, overwrite=force)
     with run.open() as store, ProgressBar("exporting") as bar:
@@ -165,19 +167,23 @@ def _by_kind(rows: Mapping[str, int]) -> str:
 
 
 def _existing(path: Path) -> Path:
-    """The file, so that no store is made for one that is not there."""
+    """The file, so that no store is made for one that is not there; a pipe can be opened once only."""
     try:
-        with path.open("rb"):
-            return path
+        if stat.S_ISREG(path.stat().st_mode):
+            path.open("rb").close()
     except OSError as e:
         raise TransferError(f"import {path}: {e.strerror}") from e
+    return path
 
 
 def _is_store(path: Path) -> bool:
-    if not path.is_file():  # a pipe can be read once only
+    if not path.is_file():
         return False
-    with path.open("rb") as file:
-        return file.read(len(_SQLITE_MAGIC)) == _SQLITE_MAGIC
+    try:
+        with path.open("rb") as file:
+            return file.read(len(_SQLITE_MAGIC)) == _SQLITE_MAGIC
+    except OSError as e:
+        raise TransferError(f"import {path}: {e.strerror}") from e
 
 
 def _stdin() -> BinaryIO:

@@ -9,6 +9,7 @@ from textual.app import App
 from textual.events import Key
 from textual.widgets._toast import Toast
 
+from tests.packaging.test_imports import loaded_after
 from tests.tierdeck_tui.conftest import HOSTILE_TEXTS, MakeApp, finished, keyword_settings
 from tierdeck.errors import ConfigError, ProviderError
 from tierdeck.model import NodeDraft
@@ -29,6 +30,11 @@ def screen_text(app: App[None]) -> str:
 def controls(text: str) -> list[str]:
     """The characters that a terminal would obey."""
     return [char for char in text if char != "\n" and (ord(char) < 0x20 or 0x7F <= ord(char) <= 0x9F)]
+
+
+@pytest.mark.case("T22")
+def test_the_console_comes_up_without_numpy_and_the_models() -> None:
+    assert loaded_after("import tierdeck_tui.app") == {"textual"}
 
 
 async def test_modes_are_reached_by_digit_and_by_function_key_and_keep_their_state(

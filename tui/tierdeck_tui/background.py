@@ -10,16 +10,19 @@ import gc
 import threading
 import time
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from textual.message import Message
 
-from tierdeck.embed.embed_report import EmbedProgress
 from tierdeck.errors import StoreBusyError, TierdeckError
 from tierdeck.model import NodeFilter
 from tierdeck.store import count_nodes
 from tierdeck_tui.console import Console
 from tierdeck_tui.log_file import log
 from tierdeck_tui.messages import BackgroundFailed, IndexFilled, IndexMoved, MeaningChanged, StoreChanged
+
+if TYPE_CHECKING:
+    from tierdeck.embed.embed_report import EmbedProgress
 
 WATCH_S = 1.0
 # The header follows the index no faster than a person reads.

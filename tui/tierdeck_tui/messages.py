@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from textual.message import Message
 
-from tierdeck.embed.coverage import Coverage
 from tierdeck.errors import TierdeckError
 from tierdeck_tui.console import MeaningState
 from tierdeck_tui.overview_facts import OverviewFacts
+
+if TYPE_CHECKING:
+    from tierdeck.embed.coverage import Coverage
 
 
 @dataclass

@@ -11,7 +11,6 @@ from textual.message import Message
 from textual.widget import Widget
 from textual.worker import get_current_worker
 
-from tierdeck.embed.coverage import Coverage, coverage
 from tierdeck.errors import StoppedError, TierdeckError
 from tierdeck.times import now_ms
 from tierdeck_tui.console import Console
@@ -22,6 +21,7 @@ from tierdeck_tui.view import overview_lines
 from tierdeck_tui.widgets.card import Card
 
 if TYPE_CHECKING:
+    from tierdeck.embed.coverage import Coverage
     from tierdeck_tui.app import TierdeckApp
 
 
@@ -76,6 +76,8 @@ class OverviewScreen(FrameScreen):
 
     @work(thread=True, exclusive=True, group="vectors")
     def _count_vectors(self) -> None:
+        from tierdeck.embed.coverage import coverage  # brings in numpy, after the first paint
+
         worker = get_current_worker()
         settings = self._deck.settings.embedding
         try:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from tierdeck.embed.coverage import Coverage
+from typing import TYPE_CHECKING
+
 from tierdeck.errors import TierdeckError
 from tierdeck.model import NodeType, Tier
 from tierdeck.store import StoreKind
@@ -10,6 +11,9 @@ from tierdeck_tui.console import MeaningState
 from tierdeck_tui.overview_facts import OverviewFacts
 from tierdeck_tui.view.card_line import CardLine, State
 from tierdeck_tui.view.format import age, count, percent, size
+
+if TYPE_CHECKING:
+    from tierdeck.embed.coverage import Coverage
 
 _CHECK_STATES: dict[str, State] = {"ok": "good", "info": "plain", "warn": "warn", "bad": "bad"}
 _KINDS = {

@@ -10,9 +10,7 @@ import apsw
 
 from tierdeck.embed.index_path import index_path
 from tierdeck.errors import TierdeckError
-from tierdeck.maintenance.file_checks import check_place
 from tierdeck.maintenance.health import Check
-from tierdeck.maintenance.schema_check import check_schema
 from tierdeck.store import Store, StoreCounts, StoreKind, counts, time_ms_sql
 from tierdeck_tui.console import Console
 
@@ -80,7 +78,10 @@ def _count(conn: apsw.Connection, sql: str) -> int:
 
 
 def _checks(store: Store) -> tuple[Check, ...]:
-    from tierdeck.maintenance.index_checks import check_index_file  # brings in numpy, after the first paint
+    # After the first paint: they bring in backups, journals and numpy.
+    from tierdeck.maintenance.file_checks import check_place
+    from tierdeck.maintenance.index_checks import check_index_file
+    from tierdeck.maintenance.schema_check import check_schema
 
     looks: tuple[tuple[str, Callable[[], list[Check]]], ...] = (
         ("file", lambda: check_place(store)),

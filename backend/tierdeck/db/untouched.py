@@ -13,6 +13,7 @@ import os
 import shutil
 import tempfile
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Literal
 
@@ -199,7 +200,8 @@ def _copied(path: Path, guard: apsw.VFSFile) -> UntouchedConnection:
         _copy_through(guard, copy)
         for suffix in ("-wal", "-journal"):
             if _stat(path, suffix)[1] > 0:
-                shutil.copyfile(f"{path}{suffix}", f"{copy}{suffix}")
+                with suppress(FileNotFoundError):  # gone meanwhile, which the states below tell
+                    shutil.copyfile(f"{path}{suffix}", f"{copy}{suffix}")
         if file_state(path) != before:
             raise StoreBusyError(f"open {path}: it changed while it was copied", hint="try again")
         conn = UntouchedConnection(file_uri(copy, "mode=rw"), path, "copy", None)

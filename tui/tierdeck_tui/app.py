@@ -8,7 +8,6 @@ from functools import partial
 from pathlib import Path
 
 from textual import on, work
-from textual.reactive import reactive
 from textual.screen import Screen
 from textual.timer import Timer
 
@@ -27,6 +26,7 @@ from tierdeck_tui.screens.opening import OpeningScreen
 from tierdeck_tui.shell import ShellApp
 from tierdeck_tui.status import FrameStatus
 from tierdeck_tui.terminal import ending_on_signals, follow_real_size, require_terminal
+from tierdeck_tui.widgets.card import Card
 
 # A store that is free opens in some 10 ms; whoever waits longer than this sees a screen.
 OPEN_BEFORE_SCREEN_S = 0.25
@@ -70,8 +70,6 @@ class TierdeckApp(ShellApp):
         source: an open console, or a store that is still being opened; its maker closes it.
     """
 
-    status: reactive[FrameStatus] = reactive(FrameStatus("", ""))
-
     def __init__(self, source: Console | StoreOpening) -> None:
         super().__init__(source.settings.console)
         self._source = source
@@ -87,11 +85,6 @@ class TierdeckApp(ShellApp):
         if self._deck is None:
             raise RuntimeError("the store is not open yet")
         return self._deck
-
-    @property
-    def modes(self) -> tuple[Mode, ...]:
-        """The modes, in the header's order."""
-        return MODES
 
     @property
     def is_read_only(self) -> bool:
@@ -118,6 +111,10 @@ class TierdeckApp(ShellApp):
         if (screen := self.go_to_mode(SEARCH)) is not None:
             screen.open_query(query_text)
 
+    @on(Card.Opened)
+    def _open_card(self, event: Card.Opened) -> None:
+        self.open_search(event.query)
+
     def action_mode_search(self) -> None:
         """Show the Search screen."""
         self.go_to_mode(SEARCH)
@@ -143,7 +140,7 @@ class TierdeckApp(ShellApp):
         if isinstance(self._source, Console):
             self._use(self._source)
         else:
-            self.status = FrameStatus(self._source.path.name, "opening")
+            self.status = FrameStatus(self._source.path.name, "opening", modes=MODES)
             self._poll = self.set_interval(OPENING_POLL_S, partial(self._look_at, self._source))
             self._look_at(self._source)
 
@@ -173,7 +170,7 @@ class TierdeckApp(ShellApp):
 
     def _use(self, deck: Console) -> None:
         self._deck = deck
-        self.status = FrameStatus(deck.store.path.name, deck.access, progress="meaning: loading…")
+        self.status = FrameStatus(deck.store.path.name, deck.access, progress="meaning: loading…", modes=MODES)
         for mode in MODES:
             self.add_mode(mode.name, partial(self._make_screen, mode, deck))
         self.go_to_mode(FIRST_MODE)

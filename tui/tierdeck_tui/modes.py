@@ -9,15 +9,13 @@ from tierdeck_tui.console import Console
 from tierdeck_tui.screens.frame import FrameScreen
 from tierdeck_tui.screens.overview import OverviewScreen
 from tierdeck_tui.screens.search import SearchScreen
+from tierdeck_tui.status import ModeTitle
 
 
 @dataclass(frozen=True, slots=True)
-class Mode:
-    """One mode: its name, the digit that the header shows, its title, and what makes its screen."""
+class Mode(ModeTitle):
+    """One mode and what makes its screen."""
 
-    name: str
-    digit: str
-    title: str
     make: Callable[[Console], FrameScreen]
 
 

@@ -25,6 +25,15 @@ class StatusPart:
 
 
 @dataclass(frozen=True, slots=True)
+class ModeTitle:
+    """A mode as the header shows it: its digit and title; `name` is the app's word for it."""
+
+    name: str
+    digit: str
+    title: str
+
+
+@dataclass(frozen=True, slots=True)
 class FrameStatus:
     """The facts of the header.
 
@@ -38,6 +47,7 @@ class FrameStatus:
     degraded: str = ""
     progress: str = ""
     badges: Mapping[str, int] = field(default_factory=dict)
+    modes: tuple[ModeTitle, ...] = ()
 
     def parts(self, cells: int) -> list[StatusPart]:
         """The pieces that fit into `cells`, two cells between them; the least important are left out first.

@@ -36,7 +36,7 @@ def test_json_counts_what_was_made(run: Command) -> None:
 def test_a_kept_demo_is_searched_like_any_store(run: Command, tmp_path: Path) -> None:
     folder = tmp_path / "kept"
     path = json.loads(run("demo", "--keep", str(folder), "--json").stdout)["path"]
-    assert path == str(folder / "memory.db")
+    assert path == str(folder / "demo.db")
     assert run("search", "deploy", "--alpha", "0", "--ids", "--db", path).stdout != ""
     again = run("demo", "--keep", str(folder))
     assert again.exit_code == 2

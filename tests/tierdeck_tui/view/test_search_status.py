@@ -27,7 +27,7 @@ def test_an_answer_says_how_much_was_found_and_what_is_off() -> None:
     many = answer(found, candidates=(found,) * 60)
     assert text_of(answer_status(many)).startswith("1 best of 60")
     degraded = text_of(answer_status(answer(found, degraded="no model; pip install it")))
-    assert "words only: no model; pip install it" in degraded
+    assert "keyword only: no model; pip install it" in degraded
 
 
 def test_a_list_that_was_not_searched_says_its_order() -> None:
@@ -48,7 +48,7 @@ def test_nothing_found_says_which_filter_hides_how_many_and_what_to_press() -> N
 
 
 def test_nothing_found_without_meaning_says_why_it_is_off() -> None:
-    assert "words only: no model" in text(nothing_found(answer(degraded="no model", alpha=0.0)))
+    assert "keyword only: no model" in text(nothing_found(answer(degraded="no model", alpha=0.0)))
     assert "] looks for their meaning" in text(nothing_found(answer(alpha=0.0)))
 
 

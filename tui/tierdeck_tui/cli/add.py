@@ -8,12 +8,12 @@ from tierdeck.errors import InvalidValueError
 from tierdeck.model import NodeDraft, NodeType, Tier
 from tierdeck.secret_scan import has_secret
 from tierdeck.store import add_node
-from tierdeck_tui.cli.masked import masked_form
 from tierdeck_tui.cli.metadata_options import metadata_of, metadata_options
 from tierdeck_tui.cli.output import put, put_json, talk
 from tierdeck_tui.cli.run import Run
 from tierdeck_tui.cli.text_source import read_text
 from tierdeck_tui.cli.verb import Verb
+from tierdeck_tui.view.masked import masked_form
 
 _DEFAULTS = NodeDraft("")
 

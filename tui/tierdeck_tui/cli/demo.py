@@ -19,7 +19,7 @@ from tierdeck_tui.cli.terminal import can_open_console
 from tierdeck_tui.cli.verb import Verb
 from tierdeck_tui.view.format import count, counted
 
-_STORE_NAME = "memory.db"
+_STORE_NAME = "demo.db"
 
 
 @click.command("demo", cls=Verb)

@@ -16,12 +16,12 @@ from tierdeck.errors import (
 from tierdeck.maintenance.doctor import examine, examine_file
 from tierdeck.maintenance.health import CheckState, Health
 from tierdeck.maintenance.repair import REPAIRS, repair
-from tierdeck_tui.cli.masked import masked_form
 from tierdeck_tui.cli.output import put_json, put_lines, talk
 from tierdeck_tui.cli.run import Run
 from tierdeck_tui.cli.verb import Verb
 from tierdeck_tui.view.excerpt import masked_pieces
 from tierdeck_tui.view.line import Line, Piece, Role, line
+from tierdeck_tui.view.masked import masked_form
 
 _ROLES: dict[CheckState, Role] = {"ok": "good", "info": "muted", "warn": "warning", "bad": "error"}
 

@@ -11,13 +11,13 @@ import click
 from tierdeck.errors import ConflictError, InvalidValueError, TierdeckError
 from tierdeck.model import Node, NodeChanges, NodeType
 from tierdeck.store import Store, edit_node, get_node, resolve_id
-from tierdeck_tui.cli.masked import masked_form
 from tierdeck_tui.cli.metadata_options import metadata_of, metadata_options
 from tierdeck_tui.cli.output import put, put_json, talk
 from tierdeck_tui.cli.run import Run
 from tierdeck_tui.cli.terminal import can_open_console
 from tierdeck_tui.cli.text_source import read_text
 from tierdeck_tui.cli.verb import Verb
+from tierdeck_tui.view.masked import masked_form
 
 
 @click.command("edit", cls=Verb)

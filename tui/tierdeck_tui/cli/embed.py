@@ -14,13 +14,13 @@ from tierdeck.errors import EXIT_PARTLY_DONE, EmbeddingError
 from tierdeck.store import Store, get_setting, set_setting
 from tierdeck_tui.cli.ask import confirm
 from tierdeck_tui.cli.frame import STOPPED
-from tierdeck_tui.cli.masked import masked_form
 from tierdeck_tui.cli.output import put, put_json, talk
 from tierdeck_tui.cli.progress import ProgressBar
 from tierdeck_tui.cli.run import Run
 from tierdeck_tui.cli.stop_flag import stop_flag
 from tierdeck_tui.cli.verb import Verb
 from tierdeck_tui.view.format import count, counted
+from tierdeck_tui.view.masked import masked_form
 
 if TYPE_CHECKING:
     from tierdeck.embed.coverage import Coverage

@@ -14,8 +14,8 @@ from functools import partial
 import click
 
 from tierdeck.secret_scan import mask_secrets
-from tierdeck_tui.cli.json_form import json_text
 from tierdeck_tui.cli.terminal import has_colour
+from tierdeck_tui.view.json_form import json_text
 from tierdeck_tui.view.line import Line, Role
 from tierdeck_tui.view.sanitise import visible
 

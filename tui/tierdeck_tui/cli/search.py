@@ -17,13 +17,13 @@ from tierdeck.search.words import split_words
 from tierdeck.secret_scan import find_secrets, has_secret, mask_secrets
 from tierdeck.times import now_ms
 from tierdeck_tui.cli.filter_options import filter_of, filter_options
-from tierdeck_tui.cli.masked import masked_form
 from tierdeck_tui.cli.meaning import meaning_of
 from tierdeck_tui.cli.output import put, put_json, put_lines, talk
 from tierdeck_tui.cli.run import Run
 from tierdeck_tui.cli.terminal import width_cells
 from tierdeck_tui.cli.verb import Verb
 from tierdeck_tui.view.line import Line, line
+from tierdeck_tui.view.masked import masked_form
 from tierdeck_tui.view.memory_row import RowLook, hit_lines, node_lines
 from tierdeck_tui.view.search_status import hidden_sentence
 from tierdeck_tui.view.why import why_lines

@@ -10,7 +10,6 @@ from tierdeck.secret_scan import has_secret
 from tierdeck.store import edges_of
 from tierdeck.times import now_ms
 from tierdeck_tui.cli.ids import ids_argument, resolved
-from tierdeck_tui.cli.masked import masked_form
 from tierdeck_tui.cli.output import put_json, put_lines, talk
 from tierdeck_tui.cli.run import Run
 from tierdeck_tui.cli.terminal import width_cells
@@ -20,6 +19,7 @@ from tierdeck_tui.view.detail_lines import detail_text
 from tierdeck_tui.view.excerpt import excerpt_line
 from tierdeck_tui.view.format import short_number
 from tierdeck_tui.view.line import Line, Piece, line
+from tierdeck_tui.view.masked import masked_form
 from tierdeck_tui.view.sanitise import visible
 
 _ROLE_CELLS, _ID_CELLS = 12, 8

@@ -21,7 +21,6 @@ from tierdeck.transfer.jsonl_export import export_jsonl
 from tierdeck.transfer.jsonl_import import ImportOptions, import_jsonl, preview_import
 from tierdeck.transfer.salvage import salvage
 from tierdeck_tui.cli.frame import STOPPED
-from tierdeck_tui.cli.masked import masked_form
 from tierdeck_tui.cli.output import put, put_json, talk
 from tierdeck_tui.cli.path_argument import path_of
 from tierdeck_tui.cli.progress import ProgressBar
@@ -29,6 +28,7 @@ from tierdeck_tui.cli.run import Run
 from tierdeck_tui.cli.stop_flag import stop_flag
 from tierdeck_tui.cli.verb import Verb
 from tierdeck_tui.view.format import count, counted, size
+from tierdeck_tui.view.masked import masked_form
 
 _DEFAULTS = ImportOptions()
 _MAX_REASONS_SAID = 20

@@ -6,9 +6,8 @@ key is pressed or until it has been still for a moment, so that it neither confi
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, ClassVar, TypeVar, cast
+from typing import ClassVar, TypeVar, cast
 
 from textual import events, on
 from textual.app import ComposeResult
@@ -19,12 +18,10 @@ from textual.screen import ModalScreen
 from textual.widget import Widget
 from textual.widgets import Static
 
+from tierdeck_tui.action_app import ActionApp
 from tierdeck_tui.actions import bindings_for
 from tierdeck_tui.view.sanitise import visible
 from tierdeck_tui.widgets.dialog_button import DialogButton
-
-if TYPE_CHECKING:
-    from tierdeck_tui.shell import ShellApp
 
 Result = TypeVar("Result")
 
@@ -73,26 +70,28 @@ class Dialog(ModalScreen[Result | None]):
 
     def on_mount(self) -> None:
         """Hold the key that opened it."""
-        self.hold(cast("ShellApp", self.app).last_key)
+        self.hold_last_key()
 
     def on_key(self, event: events.Key) -> None:
         """Keep the opening key's repeats from every button and binding."""
-        if self.is_repeat(event.key):
+        if self.is_repeat(event):
             event.stop()
             event.prevent_default()
 
-    def hold(self, key: str) -> None:
-        """Ignore this key from now on, until another is pressed or it has been still for a moment."""
-        self._held_key = key
-        self._held_at_s = time.monotonic()
+    def hold_last_key(self) -> None:
+        """Ignore the key that was pressed last until another is pressed or it has been still for a moment."""
+        app = cast("ActionApp", self.app)
+        self._held_key, self._held_at_s = app.last_key, app.last_key_at_s
 
-    def is_repeat(self, key: str) -> bool:
-        """Whether this is still the key on hold; asking counts as having seen it."""
-        now = time.monotonic()
-        if not self._held_key or key != self._held_key or now - self._held_at_s > STILL_S:
+    def is_repeat(self, event: events.Key) -> bool:
+        """Whether this is still the key on hold; asking counts as having seen it.
+
+        What counts is when keys were pressed, not when a busy screen gets round to them.
+        """
+        if not self._held_key or event.key != self._held_key or event.time - self._held_at_s > STILL_S:
             self._held_key = ""
             return False
-        self._held_at_s = now
+        self._held_at_s = event.time
         return True
 
     def answer(self, button: DialogButton, /) -> Result | None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import shlex
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 from textual import work
 
@@ -16,8 +16,7 @@ from tierdeck.errors import TierdeckError
 from tierdeck.model import Node, Tier
 from tierdeck.secret_scan import has_secret, mask_secrets
 from tierdeck.store import archive_nodes, edit_node, get_node, restore_nodes, revisions, undo
-from tierdeck_tui.cli.json_form import json_text
-from tierdeck_tui.cli.masked import masked_form
+from tierdeck_tui.action_app import ActionApp
 from tierdeck_tui.console import Console
 from tierdeck_tui.screens.choice import Choice, ChoiceDialog
 from tierdeck_tui.screens.confirm import ConfirmDialog
@@ -26,9 +25,8 @@ from tierdeck_tui.screens.frame import FrameScreen
 from tierdeck_tui.screens.reason import ReasonDialog
 from tierdeck_tui.view.change_preview import edit_preview, move_preview, standing_change, undo_preview
 from tierdeck_tui.view.format import counted
-
-if TYPE_CHECKING:
-    from tierdeck_tui.shell import ShellApp
+from tierdeck_tui.view.json_form import json_text
+from tierdeck_tui.view.masked import masked_form
 
 
 class MemoryActionsScreen(FrameScreen):
@@ -90,8 +88,8 @@ class MemoryActionsScreen(FrameScreen):
         self._undo(self.subject_id())
 
     @property
-    def _shell(self) -> ShellApp:
-        return cast("ShellApp", self.app)
+    def _shell(self) -> ActionApp:
+        return cast("ActionApp", self.app)
 
     async def _read_nodes(self, ids: Sequence[str]) -> list[Node]:
         return await asyncio.to_thread(lambda: [get_node(self.deck.store, node_id) for node_id in ids])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from textual import on, work
 from textual.containers import VerticalScroll
@@ -22,7 +22,6 @@ from tierdeck_tui.widgets.card import Card
 
 if TYPE_CHECKING:
     from tierdeck.embed.coverage import Coverage
-    from tierdeck_tui.app import TierdeckApp
 
 
 class OverviewScreen(FrameScreen):
@@ -59,10 +58,6 @@ class OverviewScreen(FrameScreen):
     def meaning_changed(self) -> None:
         """Read again: the index has grown, or is known to be missing."""
         self.reload()
-
-    @on(Card.Opened)
-    def _open(self, event: Card.Opened) -> None:
-        cast("TierdeckApp", self.app).open_search(event.query)
 
     @work(thread=True, exclusive=True, group="overview")
     def _read(self) -> None:

@@ -7,16 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterator
 from functools import partial
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 from textual.command import DiscoveryHit, Hit, Hits, Provider
 from textual.content import Content
 
+from tierdeck_tui.action_app import ActionApp
 from tierdeck_tui.actions import ACTIONS, Action
 from tierdeck_tui.keys import key_text
-
-if TYPE_CHECKING:
-    from tierdeck_tui.shell import ShellApp
 
 
 class ActionProvider(Provider):
@@ -36,7 +34,7 @@ class ActionProvider(Provider):
                 yield Hit(score, matcher.highlight(title), run, text=title)
 
     def _offers(self) -> Iterator[tuple[Action, str, Callable[[], Awaitable[None]]]]:
-        app = cast("ShellApp", self.app)
+        app = cast("ActionApp", self.app)
         origin = self.focused or self.screen
         for action in ACTIONS:
             if action.in_palette and app.node_for(action.id, origin) is not None:

@@ -21,7 +21,7 @@ def answer_status(answer: SearchAnswer) -> Line:
     number = counted(shown, "memory", "memories") if shown >= found else f"{count(shown)} best of {count(found)}"
     pieces: list[Piece | str] = [Piece(number, "strong")]
     if answer.degraded:
-        pieces.append(Piece(f" · words only: {_safe(answer.degraded)}", "warning"))
+        pieces.append(Piece(f" · keyword only: {_safe(answer.degraded)}", "warning"))
     pieces += [Piece(f" · {_safe(note)}", "muted") for note in answer.notes]
     if answer.hits:  # in an empty list it stands there
         pieces += [Piece(f" · {hidden_sentence(hidden)}", "muted") for hidden in answer.hidden]
@@ -79,7 +79,7 @@ def nothing_found(answer: SearchAnswer) -> list[Line]:
         for number, hidden in enumerate(sorted(answer.hidden, key=lambda one: -one.rows)):
             lines.append(line("  ", *_hiding(hidden, is_first=number == 0)))
     if answer.degraded:
-        lines += [line(""), line(Piece(f"  words only: {_safe(answer.degraded)}", "warning"))]
+        lines += [line(""), line(Piece(f"  keyword only: {_safe(answer.degraded)}", "warning"))]
     elif not answer.hidden and answer.alpha == 0:
         lines.append(line(Piece("  no memory holds these words; ] looks for their meaning too", "muted")))
     return lines

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, cast
+from typing import ClassVar, cast
 
 from textual import events
 from textual.app import ScreenStackError
@@ -16,12 +16,10 @@ from textual.content import Content
 from textual.screen import Screen
 from textual.widget import Widget
 
+from tierdeck_tui.action_app import ActionApp
 from tierdeck_tui.actions import BY_ID
 from tierdeck_tui.keys import key_text
 from tierdeck_tui.widgets.component_style import component_style
-
-if TYPE_CHECKING:
-    from tierdeck_tui.app import TierdeckApp
 
 GAP_CELLS = 2
 LAST_ID = "help"
@@ -65,12 +63,12 @@ class ActionFooter(Widget):
         x = event.x - (self.region.width - self.content_size.width) // 2
         for item in self.items():
             if left <= x < left + item.cells:
-                await cast("TierdeckApp", self.app).run_by_id(item.id)
+                await cast("ActionApp", self.app).run_by_id(item.id)
                 return
             left += item.cells + GAP_CELLS
 
     def _live_items(self) -> Iterable[FooterItem]:
-        app = cast("TierdeckApp", self.app)
+        app = cast("ActionApp", self.app)
         try:
             bindings = self.screen.active_bindings
         except ScreenStackError:  # while the app closes

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar, cast
+from typing import ClassVar, cast
 
 from textual import events
 from textual.content import Content
 from textual.widget import Widget
 
+from tierdeck_tui.action_app import ActionApp
 from tierdeck_tui.status import GAP_CELLS
 from tierdeck_tui.widgets.component_style import component_style
-
-if TYPE_CHECKING:
-    from tierdeck_tui.app import TierdeckApp
 
 
 class StatusHeader(Widget):
@@ -33,7 +31,7 @@ class StatusHeader(Widget):
 
     def render(self) -> Content:
         """The line, cut to the width: modes on the left, the store on the right."""
-        app = cast("TierdeckApp", self.app)
+        app = cast("ActionApp", self.app)
         modes = Content("").join(title for _, title in self._modes(app))
         room = self.size.width - modes.cell_length - GAP_CELLS
         styled = [
@@ -44,19 +42,19 @@ class StatusHeader(Widget):
         gap = max(1, self.size.width - modes.cell_length - right.cell_length - 1)
         return Content.assemble(modes, " " * gap, right)
 
-    def on_click(self, event: events.Click) -> None:
+    async def on_click(self, event: events.Click) -> None:
         """A click on a mode's title goes there."""
-        app = cast("TierdeckApp", self.app)
+        app = cast("ActionApp", self.app)
         left = 0
         for name, title in self._modes(app):
             if left <= event.x < left + title.cell_length:
-                app.go_to_mode(name)
+                await app.run_by_id(f"mode_{name}")
                 return
             left += title.cell_length
 
-    def _modes(self, app: TierdeckApp) -> list[tuple[str, Content]]:
+    def _modes(self, app: ActionApp) -> list[tuple[str, Content]]:
         titles = []
-        for mode in app.modes:
+        for mode in app.status.modes:
             waiting = app.status.badges.get(mode.name, 0)
             badge = f"({waiting}) " if waiting else ""
             style = component_style(self, "header--here" if mode.name == app.current_mode else "header--mode")

@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tierdeck.model import Tier
-from tierdeck_tui.cli.json_form import json_form, json_text
-from tierdeck_tui.cli.masked import masked_form
+from tierdeck_tui.view.json_form import json_form, json_text
+from tierdeck_tui.view.masked import masked_form
 
 # Lone surrogates are part of what a text of another program may hold.
 _ANY_TEXT = st.text(st.characters(exclude_categories=()))

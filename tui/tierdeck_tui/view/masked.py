@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tierdeck.secret_scan import mask_secrets
-from tierdeck_tui.cli.json_form import json_form
+from tierdeck_tui.view.json_form import json_form
 
 
 def masked_form(value: object, *, reveal: bool) -> object:

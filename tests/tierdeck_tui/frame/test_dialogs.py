@@ -1,8 +1,10 @@
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 
 import pytest
+from textual.events import Key
 from textual.pilot import Pilot
 from textual.widgets import Input
 
@@ -39,10 +41,19 @@ class _Answer:
 async def _open(app: ShellApp, pilot: Pilot[None], dialog: Dialog[bool] | Dialog[str], *, by: str = "u") -> _Answer:
     """Open a dialog as an action would that was started by that key."""
     answer = _Answer()
-    app.last_key = by
+    app.last_key, app.last_key_at_s = by, time.monotonic()
     app.push_screen(dialog, answer)
     await pilot.pause()
     return answer
+
+
+async def _hold(pilot: Pilot[None], key: str) -> None:
+    """Hold a key down: its repeats, as close to one another as a keyboard sends them."""
+    driver = pilot.app._driver
+    assert driver is not None
+    for _ in range(8):
+        driver.send_message(Key(key, " " if key == "space" else key if len(key) == 1 else None))
+    await pilot.pause(0.2)
 
 
 @pytest.mark.case("T12", "T13")
@@ -64,7 +75,7 @@ async def test_the_key_that_opened_it_and_its_repeats_neither_confirm_nor_close_
     app = ShellApp(ConsoleSettings())
     async with app.run_test() as pilot:
         answer = await _open(app, pilot, _DIALOGS[name](), by=opener)
-        await pilot.press(*[opener] * 8)
+        await _hold(pilot, opener)
         assert isinstance(app.screen, Dialog)
         assert answer.value is _NOTHING
         for box in app.screen.query(Input):
@@ -142,7 +153,7 @@ async def test_a_reason_is_typed_without_looking_for_its_box_and_enter_in_it_doe
     async with app.run_test() as pilot:
         answer = await _open(app, pilot, _DIALOGS["reason"](), by="A")
         await pilot.press(*"too old")
-        await pilot.press(*["enter"] * 8)
+        await _hold(pilot, "enter")
         assert answer.value is _NOTHING
         assert isinstance(app.focused, DialogButton)
         assert app.focused.id == "confirm"

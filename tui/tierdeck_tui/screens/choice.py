@@ -48,7 +48,7 @@ class ChoiceDialog(Dialog[str]):
 
     def on_key(self, event: events.Key) -> None:
         """A digit goes to its choice; enter presses it."""
-        if self.is_repeat(event.key) or not event.key.isdecimal():
+        if self.is_repeat(event) or not event.key.isdecimal():
             return
         index = int(event.key) - 1
         if 0 <= index < len(self._choices):

@@ -58,7 +58,7 @@ class ReasonDialog(Dialog[str]):
 
     def on_key(self, event: events.Key) -> None:
         """What is typed while a button has the focus goes into the box."""
-        if self.is_repeat(event.key):
+        if self.is_repeat(event):
             return
         if event.is_printable and event.character and event.key != "space" and self.focused is not self._box:
             self._box.focus()
@@ -78,7 +78,7 @@ class ReasonDialog(Dialog[str]):
         button = self.query_one("#confirm", DialogButton)
         if not button.disabled:
             button.focus()
-            self.hold("enter")  # held down, it would go on to press
+            self.hold_last_key()  # enter: held down, it would go on to press
 
     def _look(self, text: str) -> None:
         lacks = MIN_REASON_CHARS - reason_chars(text) if self._is_mandatory else 0

@@ -154,14 +154,18 @@ class _Run:
     def _embed_probes(self, batch_rows: int) -> None:
         """Embed the sentences that steady the mean; being harmless, they also show whether the provider works."""
         vectors: list[NDArray[np.float32]] = []
+        refusals: list[str] = []
         for at in range(0, len(PROBE_SENTENCES), batch_rows):
             sent = self._sender.send(PROBE_SENTENCES[at : at + batch_rows])
             if self._sender.is_down:
                 return
             vectors += [outcome for outcome in sent if isinstance(outcome, np.ndarray)]
+            refusals += [outcome.message for outcome in sent if isinstance(outcome, Refusal)]
         if not vectors:
             raise ProviderError(
-                f"{self._sender.last_error}: every text is refused", is_retryable=False, stops_run=True
+                f"{refusals[0] if refusals else self._sender.last_error}: every text is refused",
+                is_retryable=False,
+                stops_run=True,
             )
         with db.transaction(self._conn):
             save_probe(self._conn, self._model, np.stack(vectors).astype(np.float64).sum(axis=0) / len(vectors))

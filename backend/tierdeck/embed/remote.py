@@ -6,11 +6,13 @@ import email.utils
 import time
 import weakref
 from collections.abc import Mapping, Sequence
+from importlib import import_module
 
 import numpy as np
 import openai
 from numpy.typing import NDArray
 
+from tierdeck.embed.answer_body import longest_answer_bytes, read_body, vectors_of
 from tierdeck.errors import ProviderError, VectorRefusedError
 from tierdeck.secret_scan import mask_secrets
 
@@ -24,6 +26,9 @@ _SETUP_FAULTS = {
 _NATIVE_DIMENSIONS = {"text-embedding-3-small": 1536, "text-embedding-3-large": 3072}
 _MESSAGE_CHARS = 300
 # What the HTTP client raises when no connection came about; the package it comes from changed its name.
+_HTTP_ERROR: type[Exception] = import_module(
+    openai.DefaultHttpxClient.__base__.__module__.partition(".")[0]
+).HTTPError
 _NOT_CONNECTED = frozenset({"ConnectError", "ConnectTimeout", "ProxyError", "UnsupportedProtocol"})
 
 
@@ -44,6 +49,7 @@ class RemoteEmbedder:
         self.name = name
         self.dimensions = dimensions
         self._key = api_key
+        self._timeout_s = timeout_s
         # It would retry by itself; the indexer counts attempts and waits, so that it can be stopped. And it would
         # follow a redirection, which sends the texts to an address that nobody chose.
         self._client = openai.OpenAI(
@@ -65,27 +71,38 @@ class RemoteEmbedder:
         if not texts:
             return np.zeros((0, self.dimensions), np.float32)
         try:
-            answer = self._client.embeddings.create(
-                model=self.name,
-                input=list(texts),
-                dimensions=self._asked_dimensions(),
-            )
-            rows = [(item.index, np.asarray(item.embedding, np.float32)) for item in answer.data]
+            rows = vectors_of(self._answer(texts))
         except openai.APIStatusError as e:
             raise self._status_error(e) from e
         except openai.APIConnectionError as e:
             raise self._connection_error(e) from e
-        except (openai.OpenAIError, ValueError, TypeError, AttributeError) as e:
-            # The package hands through what a broken answer does to it: no data, no JSON, no numbers.
+        except TimeoutError as e:
+            raise self._error(f"its answer was not whole after {self._timeout_s:g} s", is_retryable=True) from e
+        except _HTTP_ERROR as e:  # in the midst of the body, where the package no longer wraps it
+            raise self._error(f"no answer ({e or type(e).__name__})", is_retryable=True) from e
+        except (openai.OpenAIError, ValueError) as e:
             raise self._error(f"its answer can't be read ({e})", is_retryable=True) from e
         return self._in_order(rows, len(texts))
+
+    def _answer(self, texts: Sequence[str]) -> bytes:
+        until_s = time.monotonic() + self._timeout_s
+        sent = self._client.embeddings.with_streaming_response.create(
+            model=self.name,
+            input=list(texts),
+            dimensions=self._asked_dimensions(),
+            encoding_format="base64",
+        )
+        with sent as answer:
+            limit = longest_answer_bytes(len(texts), self.dimensions)
+            return read_body(answer.iter_bytes(), limit_bytes=limit, until_s=until_s)
 
     def _asked_dimensions(self) -> int | openai.Omit:
         native = _NATIVE_DIMENSIONS.get(self.name)
         return openai.omit if native is None or native == self.dimensions else self.dimensions
 
-    def _in_order(self, rows: list[tuple[int, NDArray[np.float32]]], texts: int) -> NDArray[np.float32]:
-        places = sorted(place for place, _ in rows) if all(isinstance(p, int) for p, _ in rows) else []
+    def _in_order(self, rows: list[tuple[object, NDArray[np.float32]]], texts: int) -> NDArray[np.float32]:
+        by_place = {place: vector for place, vector in rows if isinstance(place, int)}
+        places = sorted(place for place, _ in rows if isinstance(place, int))
         if places != list(range(texts)):
             raise self._error(
                 f"its answer has {len(rows)} vectors for the places {places[:20]}, {texts} texts were sent",
@@ -93,7 +110,7 @@ class RemoteEmbedder:
             )
         lengths = {vector.size for _, vector in rows}
         if lengths == {self.dimensions}:
-            return np.stack([vector for _, vector in sorted(rows, key=lambda row: row[0])])
+            return np.stack([by_place[place] for place in places])
         if len(lengths) == 1 and texts > 1:
             got = lengths.pop()
             raise ProviderError(

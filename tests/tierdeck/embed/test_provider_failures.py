@@ -320,3 +320,15 @@ def test_texts_are_not_sent_on_to_where_a_server_redirects(
         with pytest.raises(ProviderError, match=elsewhere.base_url):
             remote.run()
         assert elsewhere.calls == []
+
+
+@pytest.mark.parametrize("number", [0.0, float("nan"), float("inf")])
+def test_a_model_that_makes_no_use_of_any_probe_is_named_with_the_reason(
+    remote: Remote, fill: Fill, number: float
+) -> None:
+    fill("a")
+    remote.server.vector_of = lambda text: [number] * 8
+    with pytest.raises(ProviderError, match=r"\w.*: every text is refused") as caught:
+        remote.run()
+    assert not caught.value.message.startswith(":")
+    assert set(statuses(remote.store).values()) == {"pending"}

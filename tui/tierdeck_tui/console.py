@@ -5,7 +5,6 @@ Screens ask it from worker threads. Nothing here knows a widget, so that a scree
 
 from __future__ import annotations
 
-import getpass
 import threading
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
@@ -15,6 +14,7 @@ from tierdeck.embed.embedder import Embedder
 from tierdeck.errors import TierdeckError
 from tierdeck.migrate import StoreKind
 from tierdeck.store import Store
+from tierdeck_tui.operator_name import operator_name
 
 if TYPE_CHECKING:
     from tierdeck.embed.vector_index import VectorIndex
@@ -107,14 +107,8 @@ class Console:
         return embedder
 
     def operator(self) -> str:
-        """Who signs what a person changes: the setting, else the login name."""
-        named = self.settings.console.operator
-        if named:
-            return named
-        try:
-            return getpass.getuser()
-        except (KeyError, OSError):  # a container's user id without a name
-            return "operator"
+        """Who signs what a person changes."""
+        return operator_name(self.settings.console)
 
     def close(self) -> None:
         """Close the index and the store; closing twice is allowed."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import getpass
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -14,6 +13,7 @@ from tierdeck.config_file import LoadedSettings, read_settings
 from tierdeck.errors import ReadOnlyStoreError
 from tierdeck.store import Store, default_path, open_store
 from tierdeck_tui.cli.path_argument import path_of
+from tierdeck_tui.operator_name import operator_name
 
 
 @dataclass
@@ -59,13 +59,8 @@ class Run:
 
     @property
     def actor(self) -> str:
-        """Who signs a change: the setting `console.operator`, else the name of the account."""
-        if self.settings.console.operator:
-            return self.settings.console.operator
-        try:
-            return getpass.getuser()
-        except (KeyError, OSError):  # a container's user id without a name
-            return "operator"
+        """Who signs a change."""
+        return operator_name(self.settings.console)
 
     def refuse_read_only(self, doing: str) -> None:
         """Refuse what writes to the store's file without opening the store.

@@ -19,12 +19,17 @@ from tierdeck_tui.shell import ShellApp
 
 
 async def _burst(pilot: Pilot[None], *keys: str) -> None:
-    """Send the keys all at once, as a slow line delivers them, and wait until they must be through."""
-    driver = pilot.app._driver
-    assert driver is not None
+    """Send the keys all at once, as a slow line delivers them, and wait until they are through."""
+    app = pilot.app
+    assert isinstance(app, ShellApp)
+    assert app._driver is not None
     for key in keys:
-        driver.send_message(Key(key, key if len(key) == 1 else None))
-    await pilot.pause(0.3)
+        app._driver.send_message(Key(key, key if len(key) == 1 else None))
+    for _ in range(1_000):
+        await pilot.pause(0.02)
+        if not app._key_order._is_busy:
+            return
+    raise TimeoutError("the keys were not through")
 
 
 class _Vanishing(Widget, can_focus=True):

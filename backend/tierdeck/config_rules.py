@@ -181,7 +181,7 @@ class WebAddress:
 class Words:
     """A table of texts."""
 
-    allowed: str = 'a table of texts, as { "search.query" = "/" }'
+    allowed: str = 'a table of texts, as { alpha_up = "plus" }'
 
     def accept(self, value: object) -> Value:
         if not isinstance(value, Mapping):

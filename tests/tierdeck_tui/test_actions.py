@@ -82,7 +82,8 @@ def test_the_key_table_names_every_action_and_key_once() -> None:
     assert len(table) == len(ACTIONS) + 2
     for action in ACTIONS:
         [row] = [row for row in table if f"| {action.tooltip} |" in row and f"| {action.group} |" in row]
-        assert row.count(" | ") == 2
+        assert row.count(" | ") == 3
+        assert row.endswith(f"| `{action.id}` |")
         assert all(f"`{key_text(key)}`" in row for key in keys_of(action, {}))
 
 

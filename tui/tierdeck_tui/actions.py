@@ -56,7 +56,7 @@ ACTIONS: tuple[Action, ...] = (
         "focus_query", ("slash",), "query", "Go to the query box", "Search", screen="search", rank=10
     ),
     Action(
-        "back", ("escape",), "back", "Leave the box, then the pane, then clear the filters", "Search",
+        "back", ("escape",), "back", "Leave the box, then the pane, then clear the query", "Search",
         screen="search", rank=70, in_palette=False,
     ),
     Action("open_row", ("enter",), "open", "Open the memory under the cursor", "List", screen="list", rank=20,
@@ -173,11 +173,11 @@ def checked_keymap(keymap: Mapping[str, str]) -> dict[str, str]:
 
 def key_table_markdown() -> str:
     """The README's key table, one row an action, grouped as the help screen is."""
-    rows = ["| keys | what it does | where |", "|---|---|---|"]
+    rows = ["| keys | what it does | where | id |", "|---|---|---|---|"]
     for group, actions in grouped():
         for action in actions:
             keys = " ".join(f"`{_escape_pipe(key_text(key))}`" for key in keys_of(action, {}))
-            rows.append(f"| {keys} | {action.tooltip} | {group} |")
+            rows.append(f"| {keys} | {action.tooltip} | {group} | `{action.id}` |")
     return "\n".join(rows) + "\n"
 
 

@@ -47,11 +47,15 @@ def driver_errors(path: Path, doing: str, *, waited_ms: int = BUSY_TIMEOUT_MS) -
 def damaged(path: Path, doing: str, cause: str) -> DamagedStoreError:
     """The error for a malformed file, pointing at its newest backup where one stands beside it."""
     newest = _newest_backup(path)
-    found = f"the newest backup is {newest}" if newest else "no backup stands beside it"
-    return DamagedStoreError(
-        f"{doing} {path}: the file is damaged ({cause})",
-        hint=f"{found}; `tierdeck export --salvage` saves what can still be read",
+    found = (
+        f"the newest backup is {newest}, `tierdeck backup --restore` brings it back"
+        if newest
+        else "no backup stands beside it"
     )
+    rest = (
+        "nothing of it can be read" if doing == "salvage" else "`tierdeck export --salvage` saves what can be read"
+    )
+    return DamagedStoreError(f"{doing} {path}: the file is damaged ({cause})", hint=f"{found}; {rest}")
 
 
 def _newest_backup(path: Path) -> Path | None:

@@ -46,7 +46,8 @@ def build_demo(path: Path, *, now_ms: int | None = None) -> DemoSummary:
         StoreError: it can't be written; what was begun is removed.
     """
     if path.exists() or path.is_symlink():
-        raise InvalidValueError(f"make demo store {path}: it exists", hint="name a file that does not exist yet")
+        hint = f"`tierdeck --db {path}` opens it; or choose another folder"
+        raise InvalidValueError(f"make demo store {path}: it exists", hint=hint)
     try:
         return _build(path, clock_ms() if now_ms is None else now_ms)
     except BaseException:

@@ -29,9 +29,9 @@ def check_embeddings(store: Store, settings: EmbeddingSettings) -> Check:
         text = f"{text}; {rest}"
     if found.failed:
         return Check("embeddings", "warn", text, _EMBED, details)
-    return Check(
-        "embeddings", "info" if found.pending or found.stale else "ok", text, _EMBED if rest else None, details
-    )
+    if found.pending or found.stale:
+        return Check("embeddings", "info", text, _EMBED, details)
+    return Check("embeddings", "ok", text, None, details)
 
 
 def check_index_file(store: Store, *, is_thorough: bool) -> Check:

@@ -75,7 +75,7 @@ def attempts(query: Query, terms: Terms, has_words: Callable[[str], bool], *, is
     yield ask(terms, *notes)
     everything = terms.with_all()
     if terms.common:
-        notes = [f"too little was found without common words, so they do too: {common}"]
+        notes = [f"the other words find too little, so common ones pick too: {common}"]
         yield ask(everything, *notes)
     if required:
         quoted = ", ".join(f'"{phrase[:40]}"' for phrase in required)

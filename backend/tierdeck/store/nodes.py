@@ -53,7 +53,7 @@ def resolve_ids(store: Store, ids_or_prefixes: Sequence[str]) -> list[str]:
             raise AmbiguousIdError(
                 f"find memory {text}: {len(matches)}{'+' if len(matches) == _MAX_MATCHES else ''} ids begin so",
                 matches=matches,
-                hint=f"give more of it: {', '.join(matches[:4])}{', …' if len(matches) > 4 else ''}",
+                hint="give more of its characters",
             )
         full[matches[0]] = None
     return list(full)
@@ -117,7 +117,10 @@ def _beginning_with(conn: apsw.Connection, text: str) -> list[str]:
 
 
 def _no_such(store: Store, text: str) -> NotFoundError:
-    return NotFoundError(f"find memory {text[:80]}: there is none in {store.path}", hint="ids stand in every list")
+    return NotFoundError(
+        f"find memory {text[:80]}: there is none in {store.path}",
+        hint="`tierdeck search WORDS` lists memories with their ids",
+    )
 
 
 def _taken_id(conn: apsw.Connection, rows: Sequence[DraftValues], cause: apsw.ConstraintError) -> Exception:

@@ -205,3 +205,4 @@ def test_a_file_whose_list_of_tables_is_destroyed_points_at_the_newest_backup(st
     with pytest.raises(DamagedStoreError) as caught:
         salvage(store.path, io.BytesIO())
     assert str(backup) in (caught.value.hint or "")
+    assert "--salvage" not in (caught.value.hint or "")

@@ -41,6 +41,7 @@ def test_a_kept_demo_is_searched_like_any_store(run: Command, tmp_path: Path) ->
     again = run("demo", "--keep", str(folder))
     assert again.exit_code == 2
     assert "exists" in again.stderr
+    assert f"`tierdeck --db {path}` opens it" in again.stderr
 
 
 def test_in_a_terminal_the_console_opens_and_the_store_is_gone_afterwards(

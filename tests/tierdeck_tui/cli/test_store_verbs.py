@@ -78,8 +78,12 @@ def test_adopt_asks_and_unadopt_gives_back(family_store_path: Path) -> None:
     assert tables(family_store_path) == before
     assert in_terminal(family_store_path, "adopt", answers=[("[y/N]", "y\n")]).exit_code == 0
     assert {name for name in tables(family_store_path) - before if not name.startswith("sqlite_")} > {"td_setting"}
-    assert on(family_store_path, "add", "x").exit_code == 0
-    assert on(family_store_path, "unadopt").exit_code == 2
+    added = on(family_store_path, "add", "x")
+    for confidence in ("0.8", "0.9"):
+        assert on(family_store_path, "edit", added.stdout.strip(), "--confidence", confidence).exit_code == 0
+    asked = on(family_store_path, "unadopt")
+    assert asked.exit_code == 2
+    assert "what goes with the tables:\n  2 changes can no longer be undone\n" in asked.stderr
     done = on(family_store_path, "unadopt", "--yes", "--json")
     assert json.loads(done.stdout)["was_adopted"] is True
     assert not {name for name in tables(family_store_path) if name.startswith("td_")}

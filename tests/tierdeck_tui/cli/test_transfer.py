@@ -86,6 +86,14 @@ def test_an_export_comes_back_without_loss(run: Command, filled: list[str], tmp_
     assert back.read_bytes() == out.read_bytes()
 
 
+def test_an_export_counts_what_it_wrote_in_the_operators_words(
+    run: Command, filled: list[str], tmp_path: Path
+) -> None:
+    run("relate", filled[0], filled[1])
+    said = run("export", "--out", str(tmp_path / "all.jsonl")).stderr
+    assert f"exported {len(filled)} memories, 1 relation, 2 ends of relations, " in said
+
+
 def test_an_export_to_stdout_is_the_rows_alone(db: Path, filled: list[str], tmp_path: Path) -> None:
     out = tmp_path / "all.jsonl"
     piped(db, "export", "--out", str(out))

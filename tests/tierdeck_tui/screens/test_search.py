@@ -9,8 +9,8 @@ from tests.tierdeck_tui.screens.search_host import Seen, words_only
 from tierdeck.model import NodeDraft, NodeType, Tier
 from tierdeck.search import hybrid_search, parse_query
 from tierdeck.store import add_nodes, archive_nodes, open_store
+from tierdeck_tui.reading.search_run import SearchRequest
 from tierdeck_tui.screens.search import SearchScreen
-from tierdeck_tui.search_run import SearchRequest
 
 START_MS = 1_700_000_000_000
 TEXTS = (
@@ -156,7 +156,7 @@ async def test_what_is_only_in_the_archive_is_said_and_shown_on_a_key(seen: Seen
     [hit] = hybrid_search(seen.app.deck.store, "redis", alpha=0.0).hits
     archive_nodes(seen.app.deck.store, [hit.row.id], actor="test")
     await seen.ask("redis")
-    assert "the archive holds 1 memory that match" in "\n".join(seen.painted())
+    assert "the archive holds 1 match" in "\n".join(seen.painted())
     await seen.press("x")
     assert seen.box.value == "redis is:archived"
     assert seen.rows() == ["redis holds the sessions"]
@@ -164,8 +164,8 @@ async def test_what_is_only_in_the_archive_is_said_and_shown_on_a_key(seen: Seen
 
 async def test_without_a_model_the_status_says_why_and_what_to_do(seen: Seen) -> None:
     await seen.ask("refund")
-    assert "words only: " in seen.status
-    assert seen.status.count("words only") == 1
+    assert "keyword only: " in seen.status
+    assert seen.status.count("keyword only") == 1
 
 
 async def test_escape_goes_from_the_box_to_the_list_then_clears_filters_then_words(seen: Seen) -> None:

@@ -56,7 +56,7 @@ async def local(db: Path, make_app: MakeApp) -> AsyncIterator[Seen]:
 
 async def test_meaning_finds_what_no_word_of_the_query_stands_in(local: Seen) -> None:
     await local.ask("refund for the client")
-    assert "words only" not in local.status
+    assert "keyword only" not in local.status
     assert any("money back" in row for row in local.rows())
 
 
@@ -116,7 +116,7 @@ async def test_what_came_without_meaning_is_asked_again_when_the_model_is_there(
             if answer is not None and answer.degraded is None:
                 break
             await asyncio.sleep(0.02)
-        assert "words only" not in seen.status
+        assert "keyword only" not in seen.status
         assert any("money back" in row for row in seen.rows())
 
 
@@ -160,7 +160,7 @@ async def test_typing_sends_nothing_to_a_remote_model_and_enter_sends_the_query(
     assert len(remote.rows()) == 2
     await remote.press("enter")
     assert server.inputs == ["refund"]
-    assert "words only" not in remote.status
+    assert "keyword only" not in remote.status
 
 
 async def test_what_was_sent_once_may_move_with_the_balance_but_other_words_wait_again(
@@ -182,7 +182,7 @@ async def test_the_same_query_again_costs_nothing(remote: Seen, server: EmbedSer
     await remote.ask("refund tier:task")
     await remote.press("r")
     assert server.inputs == ["refund"]
-    assert "words only" not in remote.status
+    assert "keyword only" not in remote.status
 
 
 @pytest.mark.case("U08", "U04")
@@ -192,7 +192,7 @@ async def test_a_provider_that_fails_leaves_the_words_and_its_own_words_are_show
     server.fault_for = lambda text: Fault(403, message="[Warning] denied for '[app]' [/x]")
     await remote.ask("refund")
     assert len(remote.rows()) == 2
-    assert "words only: " in remote.status
+    assert "keyword only: " in remote.status
     assert "[Warning] denied for '[app]' [/x]" in remote.status
     assert "off" in "".join(remote.painted()[2])
 

@@ -43,8 +43,15 @@ def test_nothing_found_says_which_filter_hides_how_many_and_what_to_press() -> N
     assert lines == [
         "type:fact hides 12 memories  x drops it",
         "tier:task hides 3 memories",
-        "the archive holds 1 memory that match",
+        "the archive holds 1 match",
     ]
+
+
+def test_nothing_found_says_when_no_filter_alone_hides_it() -> None:
+    shown = text(nothing_found(answer(query="refund tier:task tag:x", alpha=0.0)))
+    assert "also not with any one filter dropped" in shown
+    assert "x drops the last filter" in shown
+    assert "] looks for their meaning" not in shown
 
 
 def test_nothing_found_without_meaning_says_why_it_is_off() -> None:

@@ -44,8 +44,10 @@ def unadopt_verb(run: Run, /, yes: bool) -> None:
     run.refuse_read_only("unadopt")
     preview = preview_unadopt(run.store_path)
     if preview.is_adopted:
+        if preview.losses:
+            talk("what goes with the tables:")
         for loss in preview.losses:
-            talk(loss)
+            talk(f"  {loss}")
         question = f"take tierdeck's tables out of {run.store_path}? A backup is made first"
         confirm("unadopt store", question, is_sure=yes)
     report = unadopt(run.store_path)

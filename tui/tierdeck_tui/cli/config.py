@@ -53,7 +53,8 @@ def config_verb(run: Run, /, shows_path: bool, writes_file: bool, shows_default:
         put_json({**_document(loaded), "store_path": run.store_path, "model": model})
         return
     put_lines(_lines(loaded))
-    put(f"\nstore in use  {run.store_path}\nmodel in use  {model}")
+    missing = "" if run.store_path.exists() else " (not there yet)"
+    put(f"\nstore in use  {run.store_path}{missing}\nmodel in use  {model}")
 
 
 def _with_store(run: Run) -> tuple[LoadedSettings, str]:

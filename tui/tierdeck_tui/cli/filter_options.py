@@ -38,7 +38,7 @@ _OPTIONS = (
     _FilterOption("--since", "since", ":", "WHEN", "Only made since then: 7d, 12h, 2026-03-01."),
     _FilterOption("--until", "until", ":", "WHEN", "Only made until then."),
     _FilterOption("--session", "session", ":", "ID", "Only used or made in this session."),
-    _FilterOption("--project", "project", ":", "NAME", "Only of this project."),
+    _FilterOption("--project", "project", ":", "NAME", "Only of this project, or used in a session of it."),
     _FilterOption("--tag", "tag", ":", "TAG", "Only with this tag."),
     _FilterOption("--meta", "meta", ":", "KEY=VALUE", "Only with this metadata. Repeatable.", True),
 )

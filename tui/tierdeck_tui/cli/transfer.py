@@ -33,6 +33,17 @@ from tierdeck_tui.view.masked import masked_form
 _DEFAULTS = ImportOptions()
 _MAX_REASONS_SAID = 20
 _SQLITE_MAGIC = b"SQLite format 3\x00"
+# What a kind of row in the file is to its reader, one and many.
+_NOUNS = {
+    "node": ("memory", "memories"),
+    "edge": ("relation", "relations"),
+    "member": ("end of a relation", "ends of relations"),
+    "move": ("move between tiers", "moves between tiers"),
+    "confidence": ("change of confidence", "changes of confidence"),
+    "access": ("access", "accesses"),
+    "revision": ("change", "changes"),
+    "no_embedding": ("memory not to be embedded", "memories not to be embedded"),
+}
 
 
 @click.command("import", cls=Verb)
@@ -163,7 +174,8 @@ def _put_report(run: Run, report: ImportReport, *, is_dry: bool) -> None:
 
 
 def _by_kind(rows: Mapping[str, int]) -> str:
-    return ", ".join(f"{count(number)} {kind}" for kind, number in rows.items() if number) or "nothing"
+    named = [counted(number, *_NOUNS.get(kind, (kind,))) for kind, number in rows.items() if number]
+    return ", ".join(named) or "nothing"
 
 
 def _existing(path: Path) -> Path:
@@ -193,6 +205,8 @@ def _stdin() -> BinaryIO:
 
 
 def _stdout() -> BinaryIO:
+    if sys.stdout is None:
+        raise InvalidValueError("export: stdout is closed", hint="--out FILE")
     if sys.stdout.isatty():
         raise InvalidValueError(
             "export: stdout is a terminal, and the rows hold whatever agents wrote",

@@ -32,7 +32,7 @@ def answer_status(answer: SearchAnswer) -> Line:
 def hidden_sentence(hidden: HiddenByFilter) -> str:
     """How many more memories would be found without one filter, or with the archive."""
     if hidden.filter_text == ARCHIVE_RULE:
-        return f"the archive holds {count(hidden.rows)} more ({ARCHIVE_RULE} shows them)"
+        return f"the archive holds {count(hidden.rows)} more ({ARCHIVE_RULE} shows them too)"
     return f"{_safe(hidden.filter_text)} hides {count(hidden.rows)}"
 
 
@@ -78,9 +78,12 @@ def nothing_found(answer: SearchAnswer) -> list[Line]:
         lines.append(line(""))
         for number, hidden in enumerate(sorted(answer.hidden, key=lambda one: -one.rows)):
             lines.append(line("  ", *_hiding(hidden, is_first=number == 0)))
+    elif answer.query.chips:
+        lines += [line(""), line("  also not with any one filter dropped")]
+        lines.append(line(Piece("  x drops the last filter, esc clears the query", "muted")))
     if answer.degraded:
         lines += [line(""), line(Piece(f"  keyword only: {_safe(answer.degraded)}", "warning"))]
-    elif not answer.hidden and answer.alpha == 0:
+    elif not answer.hidden and not answer.query.chips and answer.alpha == 0:
         lines.append(line(Piece("  no memory holds these words; ] looks for their meaning too", "muted")))
     return lines
 
@@ -94,9 +97,10 @@ def nothing_to_browse(chips: Sequence[FilterChip]) -> list[Line]:
 
 
 def _hiding(hidden: HiddenByFilter, *, is_first: bool) -> list[Piece | str]:
-    number = counted(hidden.rows, "memory", "memories")
     if hidden.filter_text == ARCHIVE_RULE:
-        return [f"the archive holds {number} that match", Piece("  x shows them" if is_first else "", "strong")]
+        number = counted(hidden.rows, "match", "matches")
+        return [f"the archive holds {number}", Piece("  x shows them" if is_first else "", "strong")]
+    number = counted(hidden.rows, "memory", "memories")
     name = Piece(_safe(hidden.filter_text), "mark")
     return [name, f" hides {number}", Piece("  x drops it" if is_first else "", "strong")]
 

@@ -26,7 +26,7 @@ from tierdeck.embed import make_embedder
 from tierdeck.embed.indexer import run_indexer
 from tierdeck.store import open_store
 from tierdeck_tui.app import TierdeckApp
-from tierdeck_tui.console import Console
+from tierdeck_tui.reading.console import Console
 
 FOLDER = Path(__file__).parent
 QUERY = "customer charged twice after a timeout"

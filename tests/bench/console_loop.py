@@ -25,7 +25,7 @@ from tierdeck.embed.indexer import run_indexer
 from tierdeck.model import NodeDraft, NodeType, Tier
 from tierdeck.store import add_nodes, open_store
 from tierdeck_tui.app import TierdeckApp
-from tierdeck_tui.console import Console
+from tierdeck_tui.reading.console import Console
 
 WORDS = (
     "refund",

@@ -15,7 +15,7 @@ from tierdeck.config import ConsoleSettings, EmbeddingSettings, Settings
 from tierdeck.model import NodeDraft, NodeType, Tier
 from tierdeck.store import add_nodes, open_store
 from tierdeck_tui.app import TierdeckApp
-from tierdeck_tui.console import Console
+from tierdeck_tui.reading.console import Console
 
 MakeApp = Callable[..., TierdeckApp]
 WORKERS_S = 30.0

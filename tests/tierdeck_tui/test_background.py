@@ -13,8 +13,8 @@ from tierdeck.embed.coverage import coverage
 from tierdeck.model import NodeDraft
 from tierdeck.store import add_node, add_nodes, open_store
 from tierdeck_tui.background import bring_up_meaning, fill_index, watch_store
-from tierdeck_tui.console import Console
 from tierdeck_tui.messages import BackgroundFailed, IndexFilled, IndexMoved, MeaningChanged, StoreChanged
+from tierdeck_tui.reading.console import Console
 
 _LOCAL = Settings(embedding=EmbeddingSettings(provider="local"))
 _REMOTE = Settings(

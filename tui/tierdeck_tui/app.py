@@ -16,11 +16,11 @@ from tierdeck.errors import TierdeckError
 from tierdeck.store import StoreKind
 from tierdeck_tui.actions import checked_keymap
 from tierdeck_tui.background import bring_up_meaning, fill_index, watch_store
-from tierdeck_tui.console import Console
 from tierdeck_tui.log_file import logging_to_file
 from tierdeck_tui.messages import BackgroundFailed, IndexFilled, IndexMoved, MeaningChanged, StoreChanged
 from tierdeck_tui.modes import FIRST_MODE, MODES, OVERVIEW, SEARCH, Mode
-from tierdeck_tui.opening import StoreOpening
+from tierdeck_tui.reading.console import Console
+from tierdeck_tui.reading.opening import StoreOpening
 from tierdeck_tui.screens.frame import FrameScreen
 from tierdeck_tui.screens.opening import OpeningScreen
 from tierdeck_tui.shell import ShellApp

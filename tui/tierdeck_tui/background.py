@@ -17,9 +17,9 @@ from textual.message import Message
 from tierdeck.errors import StoreBusyError, TierdeckError
 from tierdeck.model import NodeFilter
 from tierdeck.store import count_nodes
-from tierdeck_tui.console import Console
 from tierdeck_tui.log_file import log
 from tierdeck_tui.messages import BackgroundFailed, IndexFilled, IndexMoved, MeaningChanged, StoreChanged
+from tierdeck_tui.reading.console import Console
 
 if TYPE_CHECKING:
     from tierdeck.embed.embed_report import EmbedProgress

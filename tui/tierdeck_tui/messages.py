@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from textual.message import Message
 
 from tierdeck.errors import TierdeckError
-from tierdeck_tui.console import MeaningState
-from tierdeck_tui.overview_facts import OverviewFacts
+from tierdeck_tui.reading.console import MeaningState
+from tierdeck_tui.reading.overview_facts import OverviewFacts
 
 if TYPE_CHECKING:
     from tierdeck.embed.coverage import Coverage

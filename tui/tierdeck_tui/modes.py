@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from tierdeck_tui.console import Console
+from tierdeck_tui.reading.console import Console
 from tierdeck_tui.screens.frame import FrameScreen
 from tierdeck_tui.screens.overview import OverviewScreen
 from tierdeck_tui.screens.search import SearchScreen

@@ -9,7 +9,7 @@ from tests.tierdeck_tui.conftest import HOSTILE_TEXTS
 from tests.tierdeck_tui.view.rows import DAY_MS, NOW_MS, answer, hit
 from tierdeck.model import Access, AccessKind, ConfidenceChange, Node, NodeType, Revision, Session, Tier, TierMove
 from tierdeck.store import AccessSummary
-from tierdeck_tui.memory_facts import MemoryFacts
+from tierdeck_tui.reading.memory_facts import MemoryFacts
 from tierdeck_tui.view.detail_lines import detail_text
 from tierdeck_tui.view.line import text_of
 

@@ -14,7 +14,7 @@ from tierdeck_tui.cli.output import put_json, put_lines, talk
 from tierdeck_tui.cli.run import Run
 from tierdeck_tui.cli.terminal import width_cells
 from tierdeck_tui.cli.verb import Verb
-from tierdeck_tui.memory_facts import MemoryFacts, read_memory_facts
+from tierdeck_tui.reading.memory_facts import MemoryFacts, read_memory_facts
 from tierdeck_tui.view.detail_lines import detail_text
 from tierdeck_tui.view.excerpt import excerpt_line
 from tierdeck_tui.view.format import short_number

@@ -17,7 +17,7 @@ from tierdeck.model import Node, Tier
 from tierdeck.secret_scan import has_secret, mask_secrets
 from tierdeck.store import archive_nodes, edit_node, get_node, restore_nodes, revisions, undo
 from tierdeck_tui.action_app import ActionApp
-from tierdeck_tui.console import Console
+from tierdeck_tui.reading.console import Console
 from tierdeck_tui.screens.choice import Choice, ChoiceDialog
 from tierdeck_tui.screens.confirm import ConfirmDialog
 from tierdeck_tui.screens.edit_form import EditForm

@@ -13,9 +13,9 @@ from textual.worker import get_current_worker
 
 from tierdeck.errors import StoppedError, TierdeckError
 from tierdeck.times import now_ms
-from tierdeck_tui.console import Console
 from tierdeck_tui.messages import FactsFailed, FactsRead, VectorsCounted, VectorsFailed
-from tierdeck_tui.overview_facts import OverviewFacts, read_facts
+from tierdeck_tui.reading.console import Console
+from tierdeck_tui.reading.overview_facts import OverviewFacts, read_facts
 from tierdeck_tui.screens.frame import FrameScreen
 from tierdeck_tui.view import overview_lines
 from tierdeck_tui.widgets.card import Card

@@ -16,12 +16,12 @@ from textual.worker import get_current_worker
 from tierdeck.errors import StoppedError, TierdeckError
 from tierdeck.search import SearchAnswer, parse_query, rerank
 from tierdeck_tui.actions import Scope
-from tierdeck_tui.console import Console
-from tierdeck_tui.memory_pages import MemoryPages
 from tierdeck_tui.query_text import without_chip, without_filters, without_hiding
+from tierdeck_tui.reading.console import Console
+from tierdeck_tui.reading.memory_pages import MemoryPages
+from tierdeck_tui.reading.search_run import SearchRequest, SearchRunner
 from tierdeck_tui.screens.filter_form import FilterForm
 from tierdeck_tui.screens.memory_actions import MemoryActionsScreen
-from tierdeck_tui.search_run import SearchRequest, SearchRunner
 from tierdeck_tui.view.format import short_number
 from tierdeck_tui.view.line import Line, line
 from tierdeck_tui.view.search_status import (

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from tierdeck.errors import TierdeckError
 from tierdeck.model import NodeType, Tier
 from tierdeck.store import StoreKind
-from tierdeck_tui.console import MeaningState
-from tierdeck_tui.overview_facts import OverviewFacts
+from tierdeck_tui.reading.console import MeaningState
+from tierdeck_tui.reading.overview_facts import OverviewFacts
 from tierdeck_tui.view.card_line import CardLine, State
 from tierdeck_tui.view.format import age, count, percent, size
 

@@ -17,7 +17,7 @@ from tierdeck.errors import TierdeckError
 from tierdeck.search.hit import Hit, SearchAnswer
 from tierdeck.store import Store
 from tierdeck.times import now_ms
-from tierdeck_tui.memory_facts import MemoryFacts, read_memory_facts
+from tierdeck_tui.reading.memory_facts import MemoryFacts, read_memory_facts
 from tierdeck_tui.view.body import StoppedError
 from tierdeck_tui.view.detail_lines import DetailText, detail_text
 from tierdeck_tui.view.format import counted

@@ -22,7 +22,7 @@ from tierdeck.errors import TierdeckError
 from tierdeck.store import Page
 from tierdeck.times import now_ms
 from tierdeck_tui.actions import bindings_for
-from tierdeck_tui.memory_pages import PAGE_ROWS, MemoryPages
+from tierdeck_tui.reading.memory_pages import PAGE_ROWS, MemoryPages
 from tierdeck_tui.view.line import Line, Piece, fit, line
 from tierdeck_tui.view.memory_row import ROW_LINES, Row, RowLook, memory_of, row_lines
 from tierdeck_tui.widgets.lines_view import LinesView

@@ -13,7 +13,7 @@ from pathlib import Path
 from tierdeck.config import Settings
 from tierdeck.errors import StoreBusyError
 from tierdeck.store import open_store
-from tierdeck_tui.console import Console
+from tierdeck_tui.reading.console import Console
 
 RETRY_S = 0.5
 

@@ -9,7 +9,7 @@ from tests.tierdeck_tui.conftest import keyword_settings
 from tierdeck.config import EmbeddingSettings, Settings
 from tierdeck.embed.indexer import run_indexer
 from tierdeck.store import open_store
-from tierdeck_tui.console import Console
+from tierdeck_tui.reading.console import Console
 
 
 def test_before_the_model_is_loaded_there_is_none_and_it_says_so(small_store: Path) -> None:

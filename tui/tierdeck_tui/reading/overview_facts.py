@@ -12,7 +12,7 @@ from tierdeck.embed.index_path import index_path
 from tierdeck.errors import TierdeckError
 from tierdeck.maintenance.health import Check
 from tierdeck.store import Store, StoreCounts, StoreKind, counts, time_ms_sql
-from tierdeck_tui.console import Console
+from tierdeck_tui.reading.console import Console
 
 _TIMES = ("created_at", "updated_at", "last_accessed")
 _LAST = f"SELECT {', '.join(f'max({time_ms_sql(column)})' for column in _TIMES)} FROM nodes"

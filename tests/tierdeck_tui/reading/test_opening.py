@@ -14,7 +14,7 @@ from tests.tierdeck_tui.test_app import screen_text
 from tierdeck.db import BUSY_TIMEOUT_MS
 from tierdeck.errors import DamagedStoreError, StoreError, StoreNotFoundError
 from tierdeck_tui.app import TierdeckApp
-from tierdeck_tui.opening import StoreOpening
+from tierdeck_tui.reading.opening import StoreOpening
 
 _LONG_S = 30.0
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tierdeck.search import Query, SearchAnswer, hybrid_search
-from tierdeck_tui.console import Console
+from tierdeck_tui.reading.console import Console
 
 if TYPE_CHECKING:
     import numpy as np

@@ -143,14 +143,20 @@ def rebuild_index(store: Store) -> Path | None:
     ours is moved aside instead.
 
     Returns:
-        Where a file that is not ours lies now; None when there was none.
+        Where a file or folder that is not ours lies now; None when there was none.
+
+    Raises:
+        IndexFileError: it can't be removed.
     """
     path = index_path(store)
-    aside = _free_name(path) if _is_anothers(path) else None
-    if aside is not None:
-        path.rename(aside)
-    for suffix in ("", *db.LOG_SUFFIXES):
-        path.with_name(path.name + suffix).unlink(missing_ok=True)
+    aside = _free_name(path) if path.is_dir() or _is_anothers(path) else None
+    try:
+        if aside is not None:
+            path.rename(aside)
+        for suffix in ("", *db.LOG_SUFFIXES):
+            path.with_name(path.name + suffix).unlink(missing_ok=True)
+    except OSError as e:
+        raise IndexFileError(f"remove index {path}: {e.strerror}", hint="see who may write its folder") from e
     return aside
 
 

@@ -135,6 +135,11 @@ def _empty(conn: apsw.Connection, node_id: str, now_ms: int, actor: str, reason:
         return
     conn.execute("DELETE FROM td_revision WHERE node_id = ? AND kind <> 'purge'", (node_id,))
     conn.execute("DELETE FROM td_no_embedding WHERE node_id = ?", (node_id,))
+    # Why it was moved goes too: whoever archives a memory for the secret in it may well name the secret.
+    conn.execute(
+        "UPDATE evolution_log SET reasoning = ? WHERE node_ids = ? AND reasoning IS NOT NULL",
+        (PURGED, json.dumps([node_id])),
+    )
     conn.execute(
         "UPDATE nodes SET content = '', subtype = NULL, embedding = NULL, provenance = NULL, metadata = '{}', "
         "tier = 'archive', updated_at = ? WHERE id = ?",

@@ -302,3 +302,13 @@ def test_a_read_only_look_at_our_own_store_searches_the_vectors_beside_it(tmp_pa
         with index:
             assert index.vectors_count == 2
     assert folder_bytes(tmp_path) == before
+
+
+def test_a_folder_in_the_index_files_place_is_moved_aside_with_what_is_in_it(store: Store) -> None:
+    path = index_path(store)
+    path.mkdir()
+    (path / "somebody's").write_text("kept")
+    aside = rebuild_index(store)
+    assert aside is not None
+    assert (aside / "somebody's").read_text() == "kept"
+    assert not path.exists()

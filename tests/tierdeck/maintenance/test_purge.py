@@ -242,3 +242,13 @@ def test_what_is_asked_wrongly_changes_nothing(store: Store, family_store_path: 
         preview_purge(foreign, [family_id(1)])
     assert exported(store) == before
     assert not beside_index_path(store.path).exists()
+
+
+def test_why_a_memory_was_moved_goes_with_it_and_other_reasons_stay(store: Store) -> None:
+    leaked, other = add_nodes(store, [NodeDraft("the password of staging"), NodeDraft("something else")])
+    archive_nodes(store, [leaked], actor="mara", reason="it says hunter2")
+    archive_nodes(store, [other], actor="mara", reason="out of date")
+    purge(store, [leaked], actor="mara", reason="leaked")
+    assert b"hunter2" not in store.path.read_bytes()
+    assert [move.reasoning for move in tier_moves(store, leaked)] == ["[purged]"]
+    assert "out of date" in str(tier_moves(store, other)[0].reasoning)

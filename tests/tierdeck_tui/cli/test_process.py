@@ -188,3 +188,12 @@ def test_a_store_that_this_user_may_not_read_can_not_be_used_and_is_no_wrong_opt
     done = piped(db, "search", "redis")
     assert (done.returncode, done.stdout) == (3, b"")
     assert b"may not read it" in done.stderr
+
+
+@pytest.mark.parametrize(("args", "code"), [(("search", "redis"), 0), (("doctor",), 0), (("export",), 2)])
+def test_a_closed_stdout_is_no_unforeseen_error(
+    db: Path, filled: list[str], args: tuple[str, ...], code: int
+) -> None:
+    command = ["sh", "-c", 'exec "$@" >&-', "sh", *command_line(db, *args)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.returncode, "unforeseen" in done.stderr) == (code, False)

@@ -49,7 +49,8 @@ def run_framed(invoke: Callable[[], int], args: Sequence[str]) -> int:
     prepare_streams()
     try:
         code = invoke()
-        sys.stdout.flush()
+        if sys.stdout is not None:  # closed by whoever started the process
+            sys.stdout.flush()
     except BrokenPipeError:
         _drop_output()
         return READER_GONE

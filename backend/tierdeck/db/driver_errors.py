@@ -52,9 +52,7 @@ def damaged(path: Path, doing: str, cause: str) -> DamagedStoreError:
         if newest
         else "no backup stands beside it"
     )
-    rest = (
-        "nothing of it can be read" if doing == "salvage" else "`tierdeck export --salvage` saves what can be read"
-    )
+    rest = "it can't be salvaged" if doing == "salvage" else "`tierdeck export --salvage` saves what can be read"
     return DamagedStoreError(f"{doing} {path}: the file is damaged ({cause})", hint=f"{found}; {rest}")
 
 

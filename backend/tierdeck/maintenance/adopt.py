@@ -67,6 +67,20 @@ class UnadoptReport:
     index_removed: bool
 
 
+def adoptable_kind(path: Path) -> StoreKind:
+    """Whether a store waits to be adopted (`FOREIGN`) or is (`ADOPTED`), without touching the store's folder.
+
+    Raises:
+        StoreNotFoundError: no such file.
+        InvalidValueError: tierdeck made the store itself.
+        NotAStoreError, DamagedStoreError: it is nothing that could be adopted.
+    """
+    kind = _kind_of(path, "adopt")
+    if kind is StoreKind.OWN:
+        raise InvalidValueError(f"adopt {path}: tierdeck made this store", hint="open it as it is")
+    return kind
+
+
 def adopt(path: Path) -> AdoptReport:
     """Add our tables to another program's store, after a backup; that program may have it open meanwhile.
 
@@ -77,10 +91,7 @@ def adopt(path: Path) -> AdoptReport:
         InvalidValueError: tierdeck made the store itself.
         NotAStoreError, DamagedStoreError, StoreBusyError: the store stays as it was; a backup made stays too.
     """
-    kind = _kind_of(path, "adopt")
-    if kind is StoreKind.OWN:
-        raise InvalidValueError(f"adopt {path}: tierdeck made this store", hint="open it as it is")
-    if kind is StoreKind.ADOPTED:
+    if adoptable_kind(path) is StoreKind.ADOPTED:
         return AdoptReport(path, None, (), None)
     with closing(db.open_writer(path)) as conn, db.driver_errors(path, "adopt"):
         kept = backup_before(conn, path, "adopt")
@@ -165,12 +176,16 @@ def _drop_ours(conn: apsw.Connection) -> None:
 
 def _losses(rows: Mapping[str, int], index_bytes: int) -> tuple[str, ...]:
     named = (
-        ("td_revision", "changes can no longer be undone"),
-        ("td_access", "accesses and what they say for promotion are lost"),
-        ("td_session", "sessions are lost"),
-        ("td_no_embedding", "memories lose their mark that they must not be embedded"),
+        ("td_revision", "change can", "changes can", "no longer be undone"),
+        ("td_access", "access is", "accesses are", "lost, and what promotion would count"),
+        ("td_session", "session is", "sessions are", "lost"),
+        ("td_no_embedding", "memory loses its", "memories lose their", "mark against being embedded"),
     )
-    losses = [f"{rows[table]:,} {words}" for table, words in named if rows.get(table)]
+    losses = [
+        f"{rows[table]:,} {one if rows[table] == 1 else many} {rest}"
+        for table, one, many, rest in named
+        if rows.get(table)
+    ]
     if index_bytes:
         losses.append(f"the index file ({index_bytes:,} bytes) is removed; `tierdeck embed` can make it again")
     return tuple(losses)

@@ -117,7 +117,12 @@ def test_giving_back_leaves_the_objects_and_rows_of_the_family_and_nothing_of_ou
     beside_index_path(family_store_path).write_bytes(b"vectors")
     preview = preview_unadopt(family_store_path)
     assert preview.rows["td_access"] == 1
-    assert any("1 changes can no longer be undone" in loss for loss in preview.losses)
+    assert preview.losses == (
+        "1 change can no longer be undone",
+        "1 access is lost, and what promotion would count",
+        "2 sessions are lost",
+        "the index file (7 bytes) is removed; `tierdeck embed` can make it again",
+    )
     report = unadopt(family_store_path)
     assert objects(family_store_path) == before
     assert rows(family_store_path) == data

@@ -89,6 +89,20 @@ def test_adopt_asks_and_unadopt_gives_back(family_store_path: Path) -> None:
     assert not {name for name in tables(family_store_path) if name.startswith("td_")}
 
 
+def test_a_store_of_ours_is_refused_before_anything_is_asked(run: Command, db: Path, filled: list[str]) -> None:
+    result = run("adopt")
+    assert result.exit_code == 2
+    assert "tierdeck made this store" in result.stderr
+    assert "--yes" not in result.stderr
+
+
+def test_a_store_that_is_adopted_already_is_not_asked_about(family_store_path: Path) -> None:
+    assert on(family_store_path, "adopt", "--yes").exit_code == 0
+    again = on(family_store_path, "adopt")
+    assert again.exit_code == 0
+    assert "nothing was changed" in again.stderr
+
+
 def test_read_only_refuses_adopt(family_store_path: Path) -> None:
     assert on(family_store_path, "adopt", "--yes", "--read-only").exit_code == 3
 

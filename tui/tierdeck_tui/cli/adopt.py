@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import click
 
-from tierdeck.maintenance.adopt import adopt, preview_unadopt, unadopt
+from tierdeck.maintenance.adopt import adopt, adoptable_kind, preview_unadopt, unadopt
+from tierdeck.migrate import StoreKind
 from tierdeck_tui.cli.ask import confirm
 from tierdeck_tui.cli.output import put, put_json, talk
 from tierdeck_tui.cli.run import Run
@@ -20,8 +21,9 @@ def adopt_verb(run: Run, /, yes: bool) -> None:
     That program goes on working in it. `tierdeck unadopt` takes the tables out again.
     """
     run.refuse_read_only("adopt")
-    question = f"add tierdeck's tables to {run.store_path}? A backup is made first"
-    confirm("adopt store", question, is_sure=yes)
+    if adoptable_kind(run.store_path) is StoreKind.FOREIGN:
+        question = f"add tierdeck's tables to {run.store_path}? A backup is made first"
+        confirm("adopt store", question, is_sure=yes)
     report = adopt(run.store_path)
     if run.is_json:
         put_json({"adopted": report, "was_adopted": report.was_adopted})

@@ -29,7 +29,7 @@ VERBS: tuple[VerbEntry, ...] = (
     VerbEntry("restore", "archive", "Bring memories back from the archive.", _CHANGE),
     VerbEntry("undo", "archive", "Take back the last change of a memory.", _CHANGE),
     VerbEntry("relate", "relate", "Tie memories together.", _CHANGE),
-    VerbEntry("purge", "purge", "Remove memories for good, for secrets.", _CHANGE),
+    VerbEntry("purge", "purge", "Remove the text of memories for good, for secrets.", _CHANGE),
     VerbEntry("import", "transfer", "Bring in memories from a JSONL file or another store.", _STORE),
     VerbEntry("export", "transfer", "Write the whole store as JSONL.", _STORE),
     VerbEntry("embed", "embed", "Make the vectors that search by meaning needs.", _STORE),

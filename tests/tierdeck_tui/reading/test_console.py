@@ -27,7 +27,7 @@ def test_without_a_model_it_says_keyword_only_and_why_and_what_to_do(small_store
         assert deck.load_meaning() is None
         state = deck.meaning_state()
         assert state.degraded == "keyword only: no embedding model"
-        assert "turned off" in state.detail
+        assert state.detail == "embeddings are turned off in the settings"
         assert state.hint
 
 

@@ -99,7 +99,9 @@ class Console:
             embedder = make_embedder(self.settings.embedding, self.store)
         except TierdeckError as e:
             with self._lock:
-                self._meaning = MeaningState("keyword only", e.message, e.hint or "", "no embedding model")
+                # On the screen the sentence stands below the word Meaning; what was being done is clear.
+                why = e.message.removeprefix("embed: ")
+                self._meaning = MeaningState("keyword only", why, e.hint or "", "no embedding model")
             return None
         with self._lock:
             self._embedder = embedder

@@ -75,16 +75,16 @@ def error_lines(error: TierdeckError) -> list[CardLine]:
 
 
 def _model_lines(found: Coverage, model: str) -> list[CardLine]:
-    rest: tuple[tuple[str, int, State], ...] = (
-        ("waiting", found.pending, "plain"),
-        ("changed since", found.stale, "plain"),
-        ("refused", found.failed, "bad"),
-        ("left out", found.off, "muted"),
+    rest: tuple[tuple[str, str, int, State], ...] = (
+        ("waiting", "", found.pending, "plain"),
+        ("changed since", "", found.stale, "plain"),
+        ("refused", "", found.failed, "bad"),
+        ("left out", " (embedding off, no text, or held back as a secret)", found.off, "muted"),
     )
     return [
         CardLine("model", model),
         _vectors("embedded", found.embedded, found.total - found.off),
-        *(CardLine(label, count(number), state=state) for label, number, state in rest if number),
+        *(CardLine(label, count(number) + why, state=state) for label, why, number, state in rest if number),
     ]
 
 

@@ -122,13 +122,11 @@ class Card(Widget, can_focus=True):
         value_style = cursor or self._style(line.state)
         if not row.value and not row.bar:
             return self._filled(Content.styled(row.label, value_style), cursor)
-        painted = Content.assemble(
-            (row.label + GAP, cursor or self._style("label")),
-            (row.value, value_style),
-            (GAP if row.bar else "", cursor or self._style("plain")),
-            (row.bar, cursor or self._style("bar")),
-        )
-        return self._filled(painted, cursor)
+        words = Content.assemble((row.label + GAP, cursor or self._style("label")), (row.value, value_style))
+        if line.share is None:
+            return self._filled(words, cursor)
+        # The cursor stops before the bar: in its colour, or in reverse video, no one could see where the bar ends.
+        return Content.assemble(words, (GAP + row.bar if row.bar else "", self._style("bar")))
 
     def _filled(self, content: Content, cursor: Style | None) -> Content:
         if cursor is None:

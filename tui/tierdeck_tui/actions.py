@@ -86,7 +86,7 @@ ACTIONS: tuple[Action, ...] = (
            writes=True, screen="search", rank=83),
     Action("restore", ("R",), "restore", "Move archived memories back to longterm", "Search", writes=True,
            screen="search", rank=84),
-    Action("undo", ("u",), "undo", "Take back the last change of this memory", "Search", writes=True,
+    Action("undo", ("u",), "undo", "Take back the last change made here, then the memory's", "Search", writes=True,
            screen="search", rank=85),
     Action("reveal", ("m",), "secrets", "Show what is masked as a secret, and mask it again", "Search",
            screen="search", rank=95),

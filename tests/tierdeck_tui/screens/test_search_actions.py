@@ -140,6 +140,78 @@ async def test_archiving_shows_what_moves_asks_why_and_can_be_taken_back(seen: S
     await until(seen, lambda: get_node(store_of(seen), IDS[3]).tier is Tier.TASK)
 
 
+async def archive(seen: Seen, *node_ids: str) -> None:
+    """Archive what is marked, or under the cursor, which these are."""
+    await seen.pilot.press("A")
+    await until(seen, lambda: isinstance(seen.app.screen, ReasonDialog))
+    seen.app.screen.query_one("#reason", Input).value = "not true any more"
+    await seen.pilot.pause()
+    seen.app.screen.query_one("#confirm", DialogButton).press()
+    await until(seen, lambda: all(tier_of(seen, node_id) is Tier.ARCHIVE for node_id in node_ids))
+    await until(seen, lambda: "u takes it back" in "\n".join(seen.painted()))
+    await seen.settle()
+
+
+def tier_of(seen: Seen, node_id: str) -> Tier:
+    return get_node(store_of(seen), node_id).tier
+
+
+async def asked_to_undo(seen: Seen) -> str:
+    """What the dialog says that `u` opens."""
+    await seen.pilot.press("u")
+    await until(seen, lambda: isinstance(seen.app.screen, ConfirmDialog))
+    return "\n".join(seen.painted())
+
+
+async def test_undo_takes_back_what_the_toast_says_although_the_cursor_stands_on_another_memory(
+    seen: Seen,
+) -> None:
+    edit_node(store_of(seen), IDS[2], NodeChanges(subtype="old"), actor="bob")
+    await archive(seen, IDS[3])
+    assert seen.screen.subject_id() == IDS[2]
+    shown = await asked_to_undo(seen)
+    assert "Undo a change of 33331111" in shown
+    assert "archive by ann: not true any more" in shown
+    seen.app.screen.query_one("#confirm", DialogButton).press()
+    await until(seen, lambda: tier_of(seen, IDS[3]) is Tier.TASK)
+    assert get_node(store_of(seen), IDS[2]).subtype == "old"
+    await until(seen, lambda: seen.app.screen is seen.screen)
+    await seen.settle()
+    await seen.press("g", "j")
+    assert "Undo a change of 22221111" in await asked_to_undo(seen), "it is taken back: the row counts again"
+
+
+async def test_a_declined_undo_of_the_last_change_is_followed_by_that_of_the_row(seen: Seen) -> None:
+    edit_node(store_of(seen), IDS[2], NodeChanges(subtype="old"), actor="bob")
+    await archive(seen, IDS[3])
+    assert "After Cancel, undo means" in await asked_to_undo(seen)
+    await seen.pilot.press("escape")
+    await until(seen, lambda: seen.app.screen is seen.screen)
+    shown = await asked_to_undo(seen)
+    assert "Undo a change of 22221111" in shown
+    assert "edit by bob" in shown
+    assert tier_of(seen, IDS[3]) is Tier.ARCHIVE
+
+
+async def test_several_that_were_archived_together_are_taken_back_together(seen: Seen) -> None:
+    await seen.press("space", "space")
+    await archive(seen, IDS[3], IDS[2])
+    shown = await asked_to_undo(seen)
+    assert "Undo a change of 2 memories" in shown
+    assert "33331111  #" in shown
+    assert "22221111  #" in shown
+    seen.app.screen.query_one("#confirm", DialogButton).press()
+    await until(seen, lambda: tier_of(seen, IDS[3]) is tier_of(seen, IDS[2]) is Tier.TASK)
+
+
+async def test_a_last_change_that_somebody_changed_since_is_not_offered(seen: Seen) -> None:
+    await archive(seen, IDS[3])
+    edit_node(store_of(seen), IDS[3], NodeChanges(subtype="theirs"), actor="bob")
+    await seen.pilot.press("u")
+    await until(seen, lambda: "no change of this memory stands" in "\n".join(seen.painted()))
+    assert seen.app.screen is seen.screen
+
+
 async def test_restore_moves_only_what_is_archived(seen: Seen) -> None:
     await seen.pilot.press("R")
     await seen.pilot.pause(0.2)

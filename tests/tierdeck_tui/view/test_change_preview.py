@@ -35,7 +35,7 @@ def test_a_secret_is_not_shown_in_a_preview() -> None:
 
 
 def test_an_undo_names_the_change_it_takes_back() -> None:
-    assert "takes back #3 edit by ann: typo" in undo_preview(NODE, change(3))
+    assert "takes back #3 edit by ann: typo" in undo_preview([(NODE, change(3))])
 
 
 @pytest.mark.parametrize(

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import asyncio
 import shlex
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import cast
 
 from textual import work
 
 from tierdeck.errors import TierdeckError
-from tierdeck.model import Node, Tier
+from tierdeck.model import Node, Revision, Tier
 from tierdeck.secret_scan import has_secret, mask_secrets
 from tierdeck.store import archive_nodes, edit_node, get_node, restore_nodes, revisions, undo
 from tierdeck_tui.action_app import ActionApp
@@ -36,6 +36,8 @@ class MemoryActionsScreen(FrameScreen):
         super().__init__()
         self.deck = console
         self.is_revealed = False
+        # What the last change made here was, by memory; forgotten once it was offered to be taken back.
+        self._last_change: dict[str, int] = {}
 
     def chosen_ids(self) -> tuple[str, ...]:
         """The memories that an action on several takes: the marked ones, else the one that is looked at."""
@@ -84,7 +86,7 @@ class MemoryActionsScreen(FrameScreen):
         self._move(self.chosen_ids(), Tier.LONGTERM)
 
     def action_undo(self) -> None:
-        """Take back the last change of the memory that is looked at."""
+        """Take back the last change made here; once that was offered, the last one of the memory looked at."""
         self._undo(self.subject_id())
 
     @property
@@ -156,7 +158,7 @@ class MemoryActionsScreen(FrameScreen):
         except TierdeckError as e:
             self._shell.show_error(e)
         else:
-            self._done("changed 1 memory; u takes it back")
+            await self._changed_here([node_id], "changed 1 memory")
 
     @work(group="change", description="change memories")
     async def _move(self, ids: Sequence[str], to_tier: Tier) -> None:
@@ -180,27 +182,55 @@ class MemoryActionsScreen(FrameScreen):
         except TierdeckError as e:
             self._shell.show_error(e)
         else:
-            self._done(f"{verb.lower()}d {counted(len(moved), 'memory', 'memories')}; u takes it back")
+            await self._changed_here(moved, f"{verb.lower()}d {counted(len(moved), 'memory', 'memories')}")
 
     @work(group="change", description="change memories")
     async def _undo(self, node_id: str | None) -> None:
-        if node_id is None:
-            return
+        last, self._last_change = self._last_change, {}
         try:
-            [node] = await self._read_nodes([node_id])
-            change = standing_change(await asyncio.to_thread(revisions, self.deck.store, node_id))
-            if change is None:
-                self.notify("no change of this memory stands that could be taken back")
+            changes = [(node, change) for node, change in await self._standing(last) if last[node.id] == change.id]
+            is_elsewhere = bool(changes) and all(node.id != node_id for node, _ in changes)
+            if not changes and node_id is not None:
+                changes = await self._standing([node_id])
+                if not changes:
+                    self.notify("no change of this memory stands that could be taken back")
+            if not changes or not await self._confirm_undo(changes, is_elsewhere=is_elsewhere):
                 return
-            title, preview = f"Undo a change of {node.short_id}", undo_preview(node, change)
-            if not await self.app.push_screen_wait(ConfirmDialog(title, preview, confirm="Take back")):
-                return
-            actor = self.deck.operator()
-            await asyncio.to_thread(lambda: undo(self.deck.store, node_id, actor=actor, revision_id=change.id))
+            await asyncio.to_thread(self._take_back, changes, self.deck.operator())
         except TierdeckError as e:
             self._shell.show_error(e)
         else:
-            self._done(f"took back #{change.id}")
+            [(_, first), *others] = changes
+            also = f" and {counted(len(others), 'more', 'more')}" if others else ""
+            self._done(f"took back #{first.id}{also}")
+
+    async def _confirm_undo(self, changes: Sequence[tuple[Node, Revision]], *, is_elsewhere: bool) -> bool:
+        many = counted(len(changes), "memory", "memories")
+        title = f"Undo a change of {changes[0][0].short_id if len(changes) == 1 else many}"
+        text = undo_preview(changes)
+        if is_elsewhere:
+            text += "\n\nIt is the last change made here. After Cancel, undo means\nthe memory you look at."
+        is_sure = await self.app.push_screen_wait(ConfirmDialog(title, text, confirm="Take back"))
+        return is_sure is True
+
+    async def _standing(self, ids: Iterable[str]) -> list[tuple[Node, Revision]]:
+        """The change of each memory that an undo would take back; a memory without one is left out."""
+
+        def read() -> list[tuple[Node, Revision]]:
+            store = self.deck.store
+            found = [(node_id, standing_change(revisions(store, node_id))) for node_id in ids]
+            return [(get_node(store, node_id), change) for node_id, change in found if change is not None]
+
+        return await asyncio.to_thread(read)
+
+    def _take_back(self, changes: Sequence[tuple[Node, Revision]], actor: str) -> None:
+        with self.deck.store.writing():  # all or none
+            for node, change in changes:
+                undo(self.deck.store, node.id, actor=actor, revision_id=change.id)
+
+    async def _changed_here(self, ids: Sequence[str], message: str) -> None:
+        self._last_change = {node.id: change.id for node, change in await self._standing(ids)}
+        self._done(f"{message}; u takes it back")
 
     def _done(self, message: str) -> None:
         self.notify(message)

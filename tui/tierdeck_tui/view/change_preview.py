@@ -46,8 +46,11 @@ def edit_preview(node: Node, changes: NodeChanges) -> str:
     return "\n".join(lines)
 
 
-def undo_preview(node: Node, revision: Revision) -> str:
-    """Which change would be taken back."""
+def undo_preview(changes: Sequence[tuple[Node, Revision]]) -> str:
+    """Which changes would be taken back, of which memories."""
+    if len(changes) > 1:
+        return _undo_lines(changes)
+    [(node, revision)] = changes
     reason = f": {visible(revision.reason, one_line=True)}" if revision.reason else ""
     return (
         f"{_head(node.content)}\n\n"
@@ -71,6 +74,17 @@ def standing_change(revisions: Sequence[Revision]) -> Revision | None:
         if revision.id not in taken_back and depth % 2 == 0:
             return revision
     return None
+
+
+def _undo_lines(changes: Sequence[tuple[Node, Revision]]) -> str:
+    lines = [
+        f"{visible(node.short_id, one_line=True)}  #{revision.id} {revision.kind}  "
+        f"{_head(node.content, _MOVED_TEXT_CELLS)}"
+        for node, revision in changes[:_MAX_SHOWN]
+    ]
+    if len(changes) > _MAX_SHOWN:
+        lines.append(f"and {counted(len(changes) - _MAX_SHOWN, 'more', 'more')}")
+    return "\n".join(lines)
 
 
 def _diff(old: str, new: str) -> list[str]:

@@ -260,8 +260,62 @@ async def test_an_edit_that_was_left_or_changes_nothing_writes_nothing(seen: See
     await until(seen, lambda: seen.app.screen is seen.screen)
     await seen.pilot.press("e")
     await until(seen, lambda: isinstance(seen.app.screen, EditForm))
-    seen.app.screen.query_one(SafeTextArea).text = "changed"
     await seen.pilot.press("escape")
+    await until(seen, lambda: seen.app.screen is seen.screen)
+    assert revisions(store_of(seen), IDS[3]) == []
+
+
+async def edit_form(seen: Seen) -> EditForm:
+    """The form of the memory under the cursor."""
+    await seen.pilot.press("e")
+    await until(seen, lambda: isinstance(seen.app.screen, EditForm))
+    await seen.pilot.pause(STILL_S)
+    assert isinstance(seen.app.screen, EditForm)
+    return seen.app.screen
+
+
+@pytest.mark.parametrize("leave", ["escape", "enter"])
+async def test_who_cancels_the_question_for_the_reason_is_back_in_the_form_as_it_was_typed(
+    seen: Seen, leave: str
+) -> None:
+    form = await edit_form(seen)
+    form.query_one(SafeTextArea).text = "a long text\nthat took a while"
+    form.query_one("#edit-subtype", SafeInput).value = "kept"
+    await seen.pilot.press("ctrl+s")
+    await until(seen, lambda: isinstance(seen.app.screen, ReasonDialog))
+    await seen.pilot.press(leave)  # the focus begins on Cancel
+    await until(seen, lambda: seen.app.screen is form)
+    assert form.query_one(SafeTextArea).text == "a long text\nthat took a while"
+    assert form.query_one("#edit-subtype", SafeInput).value == "kept"
+    await seen.pilot.press("ctrl+s")
+    await until(seen, lambda: isinstance(seen.app.screen, ReasonDialog))
+    seen.app.screen.query_one("#confirm", DialogButton).press()
+    await until(seen, lambda: get_node(store_of(seen), IDS[3]).subtype == "kept")
+    assert get_node(store_of(seen), IDS[3]).content == "a long text\nthat took a while"
+
+
+@pytest.mark.parametrize(
+    ("field", "keys"),
+    [
+        ("text", ("x",)),
+        ("type", ("right",)),
+        ("subtype", ("x",)),
+        ("confidence", ("x",)),
+        ("provenance", ("x",)),
+    ],
+)
+async def test_escape_in_a_form_with_something_changed_asks_and_stays_by_default(
+    seen: Seen, field: str, keys: tuple[str, ...]
+) -> None:
+    form = await edit_form(seen)
+    form.query_one(f"#edit-{field}").focus()
+    await seen.pilot.press(*keys, "escape")
+    await until(seen, lambda: isinstance(seen.app.screen, ConfirmDialog))
+    await seen.pilot.press("escape", "escape", "enter")  # held down, then the button that has the focus
+    await until(seen, lambda: seen.app.screen is form)
+    await seen.pilot.press("escape")
+    await until(seen, lambda: isinstance(seen.app.screen, ConfirmDialog))
+    seen.app.screen.query_one("#confirm", DialogButton).press()
     await until(seen, lambda: seen.app.screen is seen.screen)
     assert revisions(store_of(seen), IDS[3]) == []
 

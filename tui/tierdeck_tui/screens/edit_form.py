@@ -1,7 +1,8 @@
-"""The form that edits a memory. It gives back what was changed and writes nothing itself."""
+"""The form that edits a memory. It gives back what is changed and why, and writes nothing itself."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import ClassVar
 
 from textual.app import ComposeResult
@@ -14,6 +15,9 @@ from textual.widgets import Static
 from tierdeck.model import Node, NodeChanges, NodeType
 from tierdeck.secret_scan import has_secret
 from tierdeck_tui.actions import bindings_for
+from tierdeck_tui.screens.confirm import ConfirmDialog
+from tierdeck_tui.screens.reason import ReasonDialog
+from tierdeck_tui.view.change_preview import edit_preview
 from tierdeck_tui.view.format import count
 from tierdeck_tui.view.sanitise import visible
 from tierdeck_tui.widgets.option_row import OptionRow
@@ -25,8 +29,18 @@ MAX_EDIT_CHARS = 200_000
 _LOCKED_SHOWN_CHARS = 2_000
 
 
-class EditForm(ModalScreen[NodeChanges | None]):
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """What is to be changed and why; `reason` may be empty."""
+
+    changes: NodeChanges
+    reason: str
+
+
+class EditForm(ModalScreen[Edit | None]):
     """A memory's text, type, subtype, confidence and provenance. None is the answer of who cancels.
+
+    It shows what would be changed and asks why; who cancels that question is back in the form, as it was typed.
 
     A text that can't be shown as it is (control or hidden characters, masked secrets, a very long one) can't be
     edited here, since saving would replace it by what was shown; the form says so.
@@ -40,6 +54,7 @@ class EditForm(ModalScreen[NodeChanges | None]):
         super().__init__()
         self._node = node
         self._locked = _why_locked(node.content, is_revealed=is_revealed)
+        self._before: tuple[str, ...] = ()
 
     def compose(self) -> ComposeResult:
         """The type, the text, below it the other fields."""
@@ -64,31 +79,65 @@ class EditForm(ModalScreen[NodeChanges | None]):
             )
             yield Static(self._locked, markup=False, classes="form-note", id="edit-note")
 
+    def on_mount(self) -> None:
+        """Remember what every field begins with."""
+        self._before = self._typed()
+
     def action_submit_form(self) -> None:
-        """Give back what was changed."""
+        """Show what would be changed, and ask why."""
+        changes = self._changes()
+        if changes is None:
+            return
+        preview = edit_preview(self._node, changes)
+        if not preview:
+            self.notify("nothing was changed")
+            self.dismiss(None)
+            return
+
+        def save(reason: str | None) -> None:
+            if reason is not None:
+                self.dismiss(Edit(changes, reason))
+
+        title = f"Edit {self._node.short_id}"
+        self.app.push_screen(ReasonDialog(title, preview, confirm="Save", is_mandatory=False), save)
+
+    def action_leave_form(self) -> None:
+        """Close without doing anything; ask before something typed is lost."""
+        if self._typed() == self._before:
+            self.dismiss(None)
+            return
+
+        def leave(is_sure: bool | None) -> None:
+            if is_sure:
+                self.dismiss(None)
+
+        text = "What you changed in the form is not saved. Cancel goes back to it."
+        self.app.push_screen(ConfirmDialog(f"Leave {self._node.short_id}", text, confirm="Drop it"), leave)
+
+    def _changes(self) -> NodeChanges | None:
+        """What the form asks for; None, with the reason shown, while that can't be."""
         try:
             confidence = float(self._value("edit-confidence"))
         except ValueError:
             self._say(f"confidence: {self._value('edit-confidence')} is not a number from 0 to 1")
-            return
+            return None
         if not 0 <= confidence <= 1:
             self._say(f"confidence: {confidence:g} is outside 0 to 1")
-            return
+            return None
         text = None if self._locked else self.query_one("#edit-text", SafeTextArea).text
         node = self._node
-        self.dismiss(
-            NodeChanges(
-                content=text if text != node.content else None,
-                type=NodeType(self.query_one("#edit-type", OptionRow).chosen[0]),
-                subtype=self._changed("edit-subtype", node.subtype),
-                confidence=confidence,
-                provenance=self._changed("edit-provenance", node.provenance),
-            )
+        return NodeChanges(
+            content=text if text != node.content else None,
+            type=NodeType(self.query_one("#edit-type", OptionRow).chosen[0]),
+            subtype=self._changed("edit-subtype", node.subtype),
+            confidence=confidence,
+            provenance=self._changed("edit-provenance", node.provenance),
         )
 
-    def action_leave_form(self) -> None:
-        """Close without doing anything."""
-        self.dismiss(None)
+    def _typed(self) -> tuple[str, ...]:
+        boxes = (box.value for box in self.query(SafeInput))
+        kind, text = self.query_one(OptionRow).chosen[0], self.query_one(SafeTextArea).text
+        return (kind, text, *boxes)
 
     def _field(self, label: str, widget: OptionRow | SafeInput) -> ComposeResult:
         with Horizontal(classes="form-field"):

@@ -23,7 +23,7 @@ from tierdeck_tui.screens.confirm import ConfirmDialog
 from tierdeck_tui.screens.edit_form import EditForm
 from tierdeck_tui.screens.frame import FrameScreen
 from tierdeck_tui.screens.reason import ReasonDialog
-from tierdeck_tui.view.change_preview import edit_preview, move_preview, standing_change, undo_preview
+from tierdeck_tui.view.change_preview import move_preview, standing_change, undo_preview
 from tierdeck_tui.view.format import counted
 from tierdeck_tui.view.json_form import json_text
 from tierdeck_tui.view.masked import masked_form
@@ -139,21 +139,12 @@ class MemoryActionsScreen(FrameScreen):
             return
         try:
             [node] = await self._read_nodes([node_id])
-            changes = await self.app.push_screen_wait(EditForm(node, is_revealed=self.is_revealed))
-            if changes is None:
+            edit = await self.app.push_screen_wait(EditForm(node, is_revealed=self.is_revealed))
+            if edit is None:
                 return
-            preview = edit_preview(node, changes)
-            if not preview:
-                self.notify("nothing was changed")
-                return
-            reason = await self.app.push_screen_wait(
-                ReasonDialog(f"Edit {node.short_id}", preview, confirm="Save", is_mandatory=False)
-            )
-            if reason is None:
-                return
-            actor = self.deck.operator()
+            actor, reason = self.deck.operator(), edit.reason or None
             await asyncio.to_thread(
-                lambda: edit_node(self.deck.store, node_id, changes, actor=actor, reason=reason or None)
+                lambda: edit_node(self.deck.store, node_id, edit.changes, actor=actor, reason=reason)
             )
         except TierdeckError as e:
             self._shell.show_error(e)

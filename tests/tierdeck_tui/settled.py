@@ -6,7 +6,7 @@ import asyncio
 
 from textual.pilot import Pilot
 
-READING = frozenset({"page", "search", "detail"})
+READING = frozenset({"page", "search", "detail", "archive"})
 
 
 async def settled(pilot: Pilot[None], *, pause_s: float = 0.0) -> None:

@@ -13,7 +13,16 @@ from tierdeck.store.history import (
 )
 from tierdeck.store.nodes import add_node, add_nodes, get_node, resolve_id, resolve_ids
 from tierdeck.store.opening import default_path, open_store
-from tierdeck.store.pages import Cursor, Page, StoreCounts, count_nodes, counts, page_around, page_at_offset
+from tierdeck.store.pages import (
+    Cursor,
+    Page,
+    StoreCounts,
+    count_left_in_archive,
+    count_nodes,
+    counts,
+    page_around,
+    page_at_offset,
+)
 from tierdeck.store.relations import (
     RelatedNode,
     delete_edge,
@@ -46,6 +55,7 @@ __all__ = [
     "add_session",
     "archive_nodes",
     "confidence_changes",
+    "count_left_in_archive",
     "count_nodes",
     "counts",
     "default_path",

@@ -10,7 +10,7 @@ import json
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 from weakref import WeakKeyDictionary
 
@@ -18,6 +18,7 @@ import apsw
 
 from tierdeck.errors import DamagedStoreError
 from tierdeck.model import NodeFilter, NodeRow, NodeType, Tier
+from tierdeck.store.filters import filter_sql
 from tierdeck.store.listing import Listing, listing_of, place_of
 from tierdeck.store.rows import ROW_COLUMNS, as_bytes, node_row_of, text_of
 from tierdeck.store.store import Store
@@ -94,6 +95,16 @@ def page_at_offset(store: Store, node_filter: NodeFilter, first_row: int, limit_
 def count_nodes(store: Store, node_filter: NodeFilter) -> int:
     """How many memories the filter lets through."""
     return _look_through(store, node_filter, lambda conn, listing: listing.count(conn))
+
+
+def count_left_in_archive(store: Store, node_filter: NodeFilter) -> int:
+    """How many archived memories are hidden by the rule that keeps the archive out, and by nothing else."""
+    if node_filter.tiers or node_filter.include_archived:
+        return 0
+    archived = replace(node_filter, tiers=frozenset({Tier.ARCHIVE}))
+    sql, values = filter_sql(archived, has_sessions=store.has_table("td_access"))
+    # Not through a listing: that one goes through all memories, the tier's index to the archived ones only.
+    return int(store.read(lambda conn: conn.execute(f"SELECT count(*) FROM nodes n WHERE {sql}", values).get))
 
 
 def counts(store: Store) -> StoreCounts:

@@ -7,6 +7,7 @@ import sqlite3
 import threading
 from collections.abc import Iterator
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,7 @@ from tierdeck.store import (
     add_node,
     add_nodes,
     archive_nodes,
+    count_left_in_archive,
     count_nodes,
     counts,
     open_store,
@@ -208,6 +210,16 @@ def test_finding_a_page_reads_no_memory_and_sorts_nothing(store: Store, filter: 
         "SEARCH n USING COVERING INDEX td_nodes_newest",
         "SCAN n USING COVERING INDEX td_nodes_newest",
     }
+
+
+@pytest.mark.parametrize("filter", [NodeFilter(), NodeFilter(since_ms=NOON + 20_000)])
+def test_what_only_the_archive_rule_hides_is_the_difference_it_makes(listed: Store, filter: NodeFilter) -> None:
+    everything = replace(filter, include_archived=True)
+    hidden = count_nodes(listed, everything) - count_nodes(listed, filter)
+    assert hidden > 0
+    assert count_left_in_archive(listed, filter) == hidden
+    assert count_left_in_archive(listed, everything) == 0
+    assert count_left_in_archive(listed, LONGTERM) == 0
 
 
 def test_counts_are_of_the_whole_store(store: Store) -> None:

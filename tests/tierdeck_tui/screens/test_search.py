@@ -6,9 +6,10 @@ import pytest
 
 from tests.tierdeck_tui.conftest import MakeApp
 from tests.tierdeck_tui.screens.search_host import Seen, words_only
-from tierdeck.model import NodeDraft, NodeType, Tier
+from tests.tierdeck_tui.test_app import screen_text
+from tierdeck.model import NodeDraft, NodeFilter, NodeType, Tier
 from tierdeck.search import hybrid_search, parse_query
-from tierdeck.store import add_nodes, archive_nodes, open_store
+from tierdeck.store import add_nodes, archive_nodes, open_store, page_around
 from tierdeck_tui.reading.search_run import SearchRequest
 from tierdeck_tui.screens.search import SearchScreen
 
@@ -139,6 +140,23 @@ async def test_typed_filters_are_chips_and_narrow_the_list(seen: Seen) -> None:
     await seen.ask("tier:longterm")
     assert len(seen.rows()) == 2
     assert "2 memories, newest first" in seen.status
+
+
+async def test_what_the_archive_keeps_from_the_list_is_counted_and_shown_when_asked_for(seen: Seen) -> None:
+    assert "archived" not in seen.status
+    store = seen.app.deck.store
+    rows = page_around(store, NodeFilter(), None, before_rows=0, after_rows=9).rows
+    archive_nodes(store, [row.id for row in rows[:2]], actor="me")
+    seen.screen.reload()
+    await seen.settle()
+    assert seen.status.strip() == "3 memories, newest first · 2 archived (is:archived shows them)"
+    await seen.ask("type:snippet")
+    assert "0 memories, newest first · 1 archived (is:archived shows them)" in seen.status
+    assert "is archived." in screen_text(seen.app)
+    await seen.ask("is:archived")
+    assert seen.status.strip() == "5 memories, newest first"
+    await seen.ask("tier:task")
+    assert "archived" not in seen.status
 
 
 async def test_nothing_found_names_the_filter_and_x_drops_it(seen: Seen) -> None:

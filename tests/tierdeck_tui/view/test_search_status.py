@@ -31,8 +31,22 @@ def test_an_answer_says_how_much_was_found_and_what_is_off() -> None:
 
 
 def test_a_list_that_was_not_searched_says_its_order() -> None:
-    assert text_of(browse_status(2, is_oldest_first=False, notes=["note"])) == "2 memories, newest first · note"
-    assert "oldest first" in text_of(browse_status(2, is_oldest_first=True, notes=[]))
+    shown = text_of(browse_status(2, archived_rows=0, is_oldest_first=False, notes=["note"]))
+    assert shown == "2 memories, newest first · note"
+    assert "oldest first" in text_of(browse_status(2, archived_rows=0, is_oldest_first=True, notes=[]))
+
+
+def test_a_list_without_the_archive_says_how_many_it_leaves_out_and_what_shows_them() -> None:
+    shown = text_of(browse_status(373, archived_rows=45, is_oldest_first=False, notes=["note"]))
+    assert shown == "373 memories, newest first · 45 archived (is:archived shows them) · note"
+
+
+def test_a_store_of_archived_memories_only_is_not_called_empty() -> None:
+    assert "All that the store holds is archived.\n  type is:archived to see 1 memory" in text(
+        nothing_to_browse((), 1)
+    )
+    shown = text(nothing_to_browse(parse_query("type:fact").chips, 5))
+    assert "All that passes [type:fact] is archived.\n  type is:archived to see 5 memories" in shown
 
 
 def test_nothing_found_says_which_filter_hides_how_many_and_what_to_press() -> None:

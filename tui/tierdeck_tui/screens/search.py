@@ -14,7 +14,9 @@ from textual.widgets import Input
 from textual.worker import get_current_worker
 
 from tierdeck.errors import StoppedError, TierdeckError
+from tierdeck.model import NodeFilter
 from tierdeck.search import SearchAnswer, parse_query, rerank
+from tierdeck.store import count_left_in_archive
 from tierdeck_tui.actions import Scope
 from tierdeck_tui.query_text import without_chip, without_filters, without_hiding
 from tierdeck_tui.reading.console import Console
@@ -65,6 +67,13 @@ class SearchScreen(MemoryActionsScreen):
         request: SearchRequest
         error: TierdeckError
 
+    @dataclass
+    class ArchiveCounted(Message):
+        """How many archived memories the list leaves out; `number` tells whether it is still wanted."""
+
+        number: int
+        rows: int
+
     def __init__(self, console: Console) -> None:
         super().__init__(console)
         self._runner = SearchRunner(console)
@@ -74,6 +83,8 @@ class SearchScreen(MemoryActionsScreen):
         self._sent_words = ""
         self._answer: SearchAnswer | None = None
         self._is_oldest_first = False
+        self._archived_rows = 0
+        self._archive_request = 0
         self._status: Line = ()
         self._pause: Timer | None = None
         self._opening_text = ""
@@ -151,15 +162,31 @@ class SearchScreen(MemoryActionsScreen):
         if query.is_empty:
             self._answer = self._panes.answer = None
             self._alpha_bar.is_meaning_off = False
-            self._results.show_empty(nothing_to_browse(query.chips))
-            pages = MemoryPages(self.deck.store, query.filter, self._is_oldest_first)
-            self._results.show_pages(pages, keep_cursor=keep_cursor)
+            self._browse(keep_cursor=keep_cursor)
             return
         if not self._is_typing:
             self._sent_words = query.words_text
         # What went out once may go out again: moving a filter behind the same words is not typing.
         is_typing = self._is_typing and query.words_text != self._sent_words
         self._run(SearchRequest(self._number, query, self._alpha_bar.alpha, is_typing), keep_cursor)
+
+    def _browse(self, *, keep_cursor: bool) -> None:
+        if not keep_cursor:
+            self._archived_rows = 0
+        self._results.show_empty(nothing_to_browse(self._query.chips, self._archived_rows))
+        pages = MemoryPages(self.deck.store, self._query.filter, self._is_oldest_first)
+        self._results.show_pages(pages, keep_cursor=keep_cursor)
+
+    @work(thread=True, exclusive=True, group="archive", description="count the archive")
+    def _count_archived(self, number: int, node_filter: NodeFilter) -> None:
+        worker = get_current_worker()
+        try:
+            rows = count_left_in_archive(self.deck.store, node_filter)
+            message: Message = self.ArchiveCounted(number, rows)
+        except TierdeckError as e:
+            message = MemoryList.Failed(e)
+        if not worker.is_cancelled:
+            self.post_message(message)
 
     @work(thread=True, exclusive=True, group="search", description="search")
     def _run(self, request: SearchRequest, keep_cursor: bool) -> None:
@@ -195,11 +222,26 @@ class SearchScreen(MemoryActionsScreen):
         self._results.show_rows(answer.hits, alpha=answer.alpha, keep_cursor=keep_cursor)
         self._say(answer_status(answer))
 
+    def on_search_screen_archive_counted(self, event: ArchiveCounted) -> None:
+        """Say how many archived ones there are besides, unless something else was asked since."""
+        if event.number == self._number:
+            self._archived_rows = event.rows
+            self._results.show_empty(nothing_to_browse(self._query.chips, event.rows))
+            self._say_browse_status()
+
     @on(MemoryList.Loaded, "#results")
     def _loaded(self) -> None:
-        if self._answer is None:
-            total = self._results.total_rows
-            self._say(browse_status(total, is_oldest_first=self._is_oldest_first, notes=self._query.notes))
+        if self._answer is not None:
+            return
+        self._say_browse_status()
+        if self._archive_request != self._number:  # the first page of what was asked; it comes before this count
+            self._archive_request = self._number
+            self._count_archived(self._number, self._query.filter)
+
+    def _say_browse_status(self) -> None:
+        total, archived = self._results.total_rows, self._archived_rows
+        notes = self._query.notes
+        self._say(browse_status(total, archived_rows=archived, is_oldest_first=self._is_oldest_first, notes=notes))
 
     def _say(self, status: Line) -> None:
         self._status = status

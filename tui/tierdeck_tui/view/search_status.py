@@ -36,13 +36,15 @@ def hidden_sentence(hidden: HiddenByFilter) -> str:
     return f"{_safe(hidden.filter_text)} hides {count(hidden.rows)}"
 
 
-def browse_status(total_rows: int, *, is_oldest_first: bool, notes: Sequence[str]) -> Line:
-    """The line above a list that was not searched for: how many, in which order."""
+def browse_status(total_rows: int, *, archived_rows: int, is_oldest_first: bool, notes: Sequence[str]) -> Line:
+    """The line above a list that was not searched for: how many, in which order, how many the archive keeps."""
     order = "oldest first" if is_oldest_first else "newest first"
     pieces: list[Piece | str] = [
         Piece(counted(total_rows, "memory", "memories"), "strong"),
         Piece(f", {order}", "muted"),
     ]
+    if archived_rows:
+        pieces.append(Piece(f" · {count(archived_rows)} archived ({ARCHIVE_RULE} shows them)", "muted"))
     pieces += [Piece(f" · {_safe(note)}", "muted") for note in notes]
     return line(*pieces)
 
@@ -88,8 +90,13 @@ def nothing_found(answer: SearchAnswer) -> list[Line]:
     return lines
 
 
-def nothing_to_browse(chips: Sequence[FilterChip]) -> list[Line]:
+def nothing_to_browse(chips: Sequence[FilterChip], archived_rows: int = 0) -> list[Line]:
     """What stands in the empty list when nothing was asked for."""
+    if archived_rows:
+        what = "All that passes " if chips else "All that the store holds "
+        shown = chips_line(chips) if chips else ()
+        hint = line(Piece(f"  type {ARCHIVE_RULE} to see {counted(archived_rows, 'memory', 'memories')}", "muted"))
+        return [line(""), line("  ", what, *shown, "is archived."), hint]
     if not chips:
         return _empty_store()
     lines = [line(""), line("  No memory passes ", *chips_line(chips))]

@@ -198,6 +198,16 @@ async def test_a_reason_that_is_not_mandatory_may_be_empty() -> None:
         assert answer.value == ""
 
 
+@pytest.mark.parametrize(
+    ("is_mandatory", "says"), [(True, "why? (at least 3 characters)"), (False, "why? (may be left empty)")]
+)
+async def test_the_empty_box_says_whether_a_reason_has_to_be_given(is_mandatory: bool, says: str) -> None:
+    app = ShellApp(ConsoleSettings())
+    async with app.run_test() as pilot:
+        await _open(app, pilot, ReasonDialog("Edit", "1 memory", confirm="Save", is_mandatory=is_mandatory))
+        assert says in "\n".join(strip.text for strip in app.screen._compositor.render_strips())
+
+
 @pytest.mark.case("T01", "U01", "U05")
 @pytest.mark.parametrize("text", HOSTILE_TEXTS)
 async def test_title_text_and_labels_are_shown_literally(text: str) -> None:

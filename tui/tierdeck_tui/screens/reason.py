@@ -40,7 +40,8 @@ class ReasonDialog(Dialog[str]):
 
     def compose_question(self) -> Iterable[Widget]:
         """The box, and what it still lacks."""
-        yield SafeInput(id="reason", placeholder="why?", compact=True, select_on_focus=False)
+        rule = f"at least {MIN_REASON_CHARS} characters" if self._is_mandatory else "may be left empty"
+        yield SafeInput(id="reason", placeholder=f"why? ({rule})", compact=True, select_on_focus=False)
         yield Static("", id="reason-lacks", markup=False)
 
     def compose_buttons(self) -> Iterable[Widget]:

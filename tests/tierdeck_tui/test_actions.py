@@ -122,7 +122,17 @@ def test_a_keymap_that_can_not_work_is_refused_with_what_is_wrong(keymap: dict[s
     with pytest.raises(ConfigError) as caught:
         checked_keymap(keymap)
     assert said in caught.value.message
+    assert "[console.keymap]" in caught.value.message
     assert caught.value.hint
+
+
+def test_an_action_of_an_unknown_id_is_refused_with_where_the_ids_are_and_which_are_near() -> None:
+    with pytest.raises(ConfigError) as caught:
+        checked_keymap({"toggle_marks": "x"})
+    assert caught.value.hint is not None
+    assert "perhaps toggle_mark" in caught.value.hint
+    assert "README" in caught.value.hint
+    assert "(?)" in caught.value.hint
 
 
 def test_one_key_may_serve_two_actions_that_are_never_live_together() -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from difflib import get_close_matches
 from typing import Literal
 
 from textual.binding import Binding
@@ -152,21 +153,21 @@ def checked_keymap(keymap: Mapping[str, str]) -> dict[str, str]:
     for name, written in keymap.items():
         if name not in BY_ID:
             raise ConfigError(
-                f"read console.keymap: there is no action {name!r}",
-                hint=f"the actions are {', '.join(sorted(BY_ID))}",
+                f"read [console.keymap]: there is no action {name!r}",
+                hint=f"{_meant(name)}the ids are in the README's key table, and in the console's own (?)",
             )
         if not _split(written):
-            raise ConfigError(f"read console.keymap: {name} has no key", hint="leave it out to keep its own")
+            raise ConfigError(f"read [console.keymap]: {name} has no key", hint="leave it out to keep its own")
         for key in _split(written):
             if key_name(key) not in DELIVERABLE_KEYS:
                 raise ConfigError(
-                    f"read console.keymap: {name} = {key!r}: terminals and tmux do not deliver this key",
+                    f"read [console.keymap]: {name} = {key!r}: terminals and tmux do not deliver this key",
                     hint="take a letter, digit or sign, f1 to f12, or ctrl with a letter but a, b, h, i, j, m",
                 )
     for first, second, key in _clashes(keymap):
         raise ConfigError(
-            f"read console.keymap: {key_text(key)!r} is asked for by {first.id} and by {second.id}",
-            hint="give one of them another key",
+            f"read [console.keymap]: {key_text(key)!r} is asked for by {first.id} and by {second.id}",
+            hint="give one of them another key there; the console's key table (?) shows which are taken",
         )
     return {name: ",".join(keys_of(BY_ID[name], keymap)) for name in keymap}
 
@@ -204,6 +205,11 @@ def _binding(action: Action) -> Binding:
 
 def _split(written: str) -> list[str]:
     return [key.strip() for key in written.split(",") if key.strip()]
+
+
+def _meant(name: str) -> str:
+    near = get_close_matches(name, BY_ID, n=3)
+    return f"perhaps {' or '.join(near)}; " if near else ""
 
 
 def _clashes(keymap: Mapping[str, str]) -> Iterator[tuple[Action, Action, str]]:

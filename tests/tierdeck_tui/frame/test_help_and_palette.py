@@ -38,12 +38,27 @@ async def test_the_help_screen_names_every_action_and_fits(
         assert not isinstance(app.screen, HelpScreen)
 
 
+@pytest.mark.parametrize(("width", "has_ids"), [(60, False), (80, True), (120, True)])
+async def test_the_help_screen_names_the_ids_of_the_settings_file_where_there_is_room(
+    make_app: MakeApp, small_store: Path, width: int, has_ids: bool
+) -> None:
+    app = make_app(small_store)
+    async with app.run_test(size=(width, 24)) as pilot:
+        await pilot.press("4", "question_mark")
+        lines = app.screen.query_one(KeyTable).render().plain.splitlines()
+        last_words = [line.split()[-1] for line in lines if line.strip()]
+        assert all((action.id in last_words) == has_ids for action in ACTIONS if "_" in action.id)
+        assert ("[console.keymap]" in lines[0]) == has_ids
+
+
 async def test_the_help_screen_can_be_read_to_its_end_by_keyboard(make_app: MakeApp, small_store: Path) -> None:
     app = make_app(small_store)
     async with app.run_test() as pilot:
         await pilot.press("4", "question_mark", "end")
         await pilot.pause(0.2)
-        assert ACTIONS[-1].tooltip in screen_text(app)
+        shown = " ".join(screen_text(app).split())
+        assert f"{' '.join(ACTIONS[-1].tooltip.split()[:4])} " in shown
+        assert ACTIONS[-1].id in shown
 
 
 async def test_the_palette_offers_only_what_can_be_done_here_and_does_it(

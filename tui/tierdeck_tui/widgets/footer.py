@@ -1,7 +1,8 @@
 """One line below every screen: the keys that act at this moment, as many as fit.
 
 The stock footer overflows at 80 columns with no mark (its rightmost keys are simply not there). This one keeps the
-sum of its items under the width, drops the least important first, and always ends in `? more`.
+sum of its items under the width, drops the least important first, and always ends in `? more`. Under a dialog it is
+empty: the screen's keys do nothing there, and the dialog prints its own.
 """
 
 from __future__ import annotations
@@ -54,7 +55,9 @@ class ActionFooter(Widget):
         return Content(" " * GAP_CELLS).join(self._styled(item) for item in self.items())
 
     def items(self) -> list[FooterItem]:
-        """What is shown at this moment, in order."""
+        """What is shown at this moment, in order; nothing while a dialog lies over the screen."""
+        if self.screen is not self.app.screen:
+            return []
         return fitted(self._live_items(), self.content_size.width)
 
     async def on_click(self, event: events.Click) -> None:

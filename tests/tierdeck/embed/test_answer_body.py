@@ -15,6 +15,7 @@ from tierdeck.embed.answer_body import longest_answer_bytes, read_body, vectors_
 from tierdeck.embed.remote import RemoteEmbedder
 from tierdeck.errors import ProviderError
 
+PATIENCE_S = 3.0
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 1000000\r\n\r\n"
 
 
@@ -24,6 +25,7 @@ def server_that_sends(pieces: Iterator[bytes]) -> Iterator[str]:
     with socket.create_server(("127.0.0.1", 0)) as listener:
 
         def serve() -> None:
+            listener.settimeout(PATIENCE_S)
             conn, _ = listener.accept()
             with conn:
                 conn.recv(100_000)
@@ -31,6 +33,7 @@ def server_that_sends(pieces: Iterator[bytes]) -> Iterator[str]:
                     for piece in pieces:
                         conn.sendall(piece)
                     conn.shutdown(socket.SHUT_WR)
+                    conn.settimeout(PATIENCE_S)  # a client may keep the connection for its next request
                     while conn.recv(100_000):  # closing with something unread would reset the connection
                         continue
                 except OSError:

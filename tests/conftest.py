@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,6 +12,15 @@ import pytest
 
 from tests.family import FAMILY_SCHEMA, fill_family_store
 from tierdeck.store import Store, open_store
+
+# Whoever starts the tests in the background may have these ignored, and every child would inherit it.
+for _number, _handler in (
+    (signal.SIGINT, signal.default_int_handler),
+    (signal.SIGHUP, signal.SIG_DFL),
+    (signal.SIGQUIT, signal.SIG_DFL),
+):
+    if signal.getsignal(_number) is signal.SIG_IGN:
+        signal.signal(_number, _handler)
 
 _OURS = ("RLM_", "TIERDECK_", "OPENAI_", "XDG_", "TEXTUAL")
 

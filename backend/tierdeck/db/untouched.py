@@ -88,6 +88,9 @@ def open_untouched(path: Path, *, timeout_ms: int = BUSY_TIMEOUT_MS) -> Untouche
         while True:
             try:
                 return _open_beside(real, timeout_ms)
+            except StoreBusyError:  # it changed while it was copied
+                if time.monotonic() > deadline:
+                    raise
             except apsw.ReadOnlyError as e:
                 if not is_recovering(e):
                     raise

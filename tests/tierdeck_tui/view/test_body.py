@@ -6,7 +6,8 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 
 from tests.tierdeck_tui.conftest import HOSTILE_TEXTS
-from tierdeck_tui.view.body import StoppedError, body_lines
+from tierdeck.errors import StoppedError
+from tierdeck_tui.view.body import body_lines
 from tierdeck_tui.view.line import text_of
 
 KEY = "sk-test-0000aaaabbbbccccdddd1111"

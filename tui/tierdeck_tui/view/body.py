@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
+from tierdeck.errors import StoppedError
 from tierdeck.secret_scan import find_secrets
 from tierdeck_tui.view.line import Piece
 from tierdeck_tui.view.lines import Lines
@@ -20,10 +21,6 @@ _PART_CHARS = 24_000
 _OVERLAP_CHARS = 8_000
 
 Span = tuple[int, int]
-
-
-class StoppedError(Exception):
-    """The result is no longer wanted."""
 
 
 def body_lines(
@@ -51,7 +48,7 @@ def body_lines(
             lines.extend(wrap(tuple(current), cells))
             current = [Piece(row, piece.role)]
         if should_stop():
-            raise StoppedError
+            raise StoppedError("lay out a text: stopped")
     lines.extend(wrap(tuple(current), cells))
     return lines
 
@@ -66,7 +63,7 @@ def _secrets(text: str, should_stop: Callable[[], bool]) -> Iterator[tuple[int, 
                 yield max(reached, begin + s), begin + e, kind
                 reached = begin + e
         if should_stop():
-            raise StoppedError
+            raise StoppedError("lay out a text: stopped")
 
 
 def _marked(text: str, marks: Sequence[tuple[int, int, str]]) -> Iterator[Piece]:

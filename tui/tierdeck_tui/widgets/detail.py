@@ -13,12 +13,11 @@ from textual.message import Message
 from textual.timer import Timer
 from textual.worker import get_current_worker
 
-from tierdeck.errors import TierdeckError
+from tierdeck.errors import StoppedError, TierdeckError
 from tierdeck.search.hit import Hit, SearchAnswer
 from tierdeck.store import Store
 from tierdeck.times import now_ms
 from tierdeck_tui.reading.memory_facts import MemoryFacts, read_memory_facts
-from tierdeck_tui.view.body import StoppedError
 from tierdeck_tui.view.detail_lines import DetailText, detail_text
 from tierdeck_tui.view.format import counted
 from tierdeck_tui.view.line import Piece, line

@@ -66,6 +66,21 @@ class EmbeddingSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class PromotionSettings:
+    """What a memory needs to move between tiers; `automatic` False leaves every move to a person or to `sweep`.
+
+    Spec: SPEC-09.11, SPEC-09.12
+    """
+
+    automatic: bool = True
+    session_pulls: int = 2
+    longterm_sessions: int = 3
+    longterm_successes: int = 1
+    longterm_confidence: float = 0.8
+    archive_days: int = 90
+
+
+@dataclass(frozen=True, slots=True)
 class ConsoleSettings:
     """The terminal console. `keymap` maps an action's id to its keys; `operator` signs what a person changes."""
 
@@ -82,6 +97,7 @@ class Settings:
     store: str | None = None
     search: SearchSettings = field(default_factory=SearchSettings)
     embedding: EmbeddingSettings = field(default_factory=EmbeddingSettings)
+    promotion: PromotionSettings = field(default_factory=PromotionSettings)
     console: ConsoleSettings = field(default_factory=ConsoleSettings)
 
 

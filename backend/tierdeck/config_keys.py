@@ -19,6 +19,7 @@ from tierdeck.config import (
     MAX_REQUEST_TOKENS,
     ConsoleSettings,
     EmbeddingSettings,
+    PromotionSettings,
     Provider,
     SearchSettings,
     Settings,
@@ -126,6 +127,42 @@ KEYS: tuple[SettingKey, ...] = (
         "US dollars per million tokens, for the estimate before `tierdeck embed` spends anything.",
         variable=None,
     ),
+    SettingKey(
+        "promotion",
+        "automatic",
+        Switch(),
+        "Whether memories move by the rules as soon as they are used. off: only by `tierdeck sweep` or by hand.",
+    ),
+    SettingKey(
+        "promotion",
+        "session_pulls",
+        Number(1, 1_000, is_whole=True),
+        "task to session: how often it must be pulled within one session.",
+    ),
+    SettingKey(
+        "promotion",
+        "longterm_sessions",
+        Number(1, 1_000, is_whole=True),
+        "session to longterm: in how many sessions it must be pulled.",
+    ),
+    SettingKey(
+        "promotion",
+        "longterm_successes",
+        Number(0, 1_000, is_whole=True),
+        "session to longterm: how many of them must have ended well; never fewer than those that failed.",
+    ),
+    SettingKey(
+        "promotion",
+        "longterm_confidence",
+        Number(0, 1),
+        "session to longterm: the confidence it must have held over its latest three sessions.",
+    ),
+    SettingKey(
+        "promotion",
+        "archive_days",
+        Number(1, 36_500, is_whole=True),
+        "longterm to archive: after more than this many days without use.",
+    ),
     SettingKey("console", "theme", Choice(get_args(Theme)), "The console's colours."),
     SettingKey(
         "console",
@@ -171,6 +208,7 @@ def settings_of(values: Mapping[str, Value]) -> Settings:
         store=fields["store"].get("path"),
         search=SearchSettings(**fields["search"]),
         embedding=EmbeddingSettings(**fields["embedding"]),
+        promotion=PromotionSettings(**fields["promotion"]),
         console=ConsoleSettings(**fields["console"]),
     )
 

@@ -17,9 +17,12 @@ import apsw
 
 from tierdeck import db
 from tierdeck.errors import NotAStoreError, SchemaVersionError
+from tierdeck.times import now_ms
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 VERSION_KEY = "schema_version"
+# When accesses began to be recorded in this store: before it, nobody knows what was used.
+TRACKING_KEY = "tracking_since"
 FAMILY_TABLES = frozenset({"nodes", "hyperedges", "membership", "evolution_log", "content_fts"})
 
 
@@ -98,7 +101,7 @@ def check_version(version: int, path: Path) -> None:
         )
 
 
-def migrate(conn: apsw.Connection, kind: StoreKind) -> None:
+def migrate(conn: apsw.Connection, kind: StoreKind, *, at_ms: int | None = None) -> None:
     """Apply every later step and record the version, all in one transaction: all of it or none.
 
     The version is read inside it, so that of two programs that come at once the second finds nothing to do.
@@ -106,7 +109,9 @@ def migrate(conn: apsw.Connection, kind: StoreKind) -> None:
     Args:
         conn: a writer; must not be inside a transaction.
         kind: what the store is or, without any table yet, is to be.
+        at_ms: the time that is kept as the beginning of its tracking; None is now.
     """
+    began_ms = now_ms() if at_ms is None else at_ms
     with conn:
         has_ours = conn.execute("SELECT 1 FROM sqlite_master WHERE name = 'td_setting'").fetchone() is not None
         version = version_of(conn) if has_ours else 0
@@ -117,6 +122,7 @@ def migrate(conn: apsw.Connection, kind: StoreKind) -> None:
             "INSERT OR REPLACE INTO td_setting (key, value) VALUES (?, ?)",
             (VERSION_KEY, str(max(version, SCHEMA_VERSION))),
         )
+        conn.execute("INSERT OR IGNORE INTO td_setting (key, value) VALUES (?, ?)", (TRACKING_KEY, str(began_ms)))
 
 
 def backup_path(path: Path, reason: str) -> Path:

@@ -189,7 +189,7 @@ class ConfidenceChange:
 
 
 @dataclass(frozen=True, slots=True)
-class Session:
+class SessionRow:
     """One run of an agent. `root_id` is the session it all began with; a sub-agent's session has a parent."""
 
     id: int
@@ -209,7 +209,7 @@ class Access:
     """One look at a memory, with the session it came from."""
 
     node_id: str
-    session: Session
+    session: SessionRow
     kind: AccessKind
     outcome: str | None
     at_ms: int

@@ -8,7 +8,7 @@ from typing import Any
 
 import apsw
 
-from tierdeck.model import Access, AccessKind, ConfidenceChange, Session, TierMove
+from tierdeck.model import Access, AccessKind, ConfidenceChange, SessionRow, TierMove
 from tierdeck.store.filters import time_ms_sql
 from tierdeck.store.rows import SQLValue, as_bytes, text_of
 from tierdeck.store.sessions import SESSION_COLUMNS
@@ -74,7 +74,7 @@ def accesses(store: Store, node_id: str, *, limit_rows: int = 100) -> list[Acces
         FROM td_access a JOIN td_session s ON s.id = a.session_id
         WHERE a.node_id = ? ORDER BY a.at DESC, a.id DESC LIMIT ?"""
     rows: list[Any] = store.read(lambda conn: conn.execute(sql, (node_id, limit_rows)).fetchall())
-    return [Access(row[0], Session(*row[4:]), AccessKind(row[1]), row[2], row[3]) for row in rows]
+    return [Access(row[0], SessionRow(*row[4:]), AccessKind(row[1]), row[2], row[3]) for row in rows]
 
 
 def access_summary(store: Store, node_id: str) -> AccessSummary:

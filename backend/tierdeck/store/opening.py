@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
+from collections.abc import Callable
 from pathlib import Path
 
 import apsw
@@ -13,6 +14,7 @@ from tierdeck.errors import InvalidValueError, NotAStoreError, StoreError, Store
 from tierdeck.migrate import StoreKind
 from tierdeck.store.store import ReadOnlyReason, Store
 from tierdeck.store.untouched import UntouchedReader
+from tierdeck.times import now_ms
 
 
 def default_path() -> Path:
@@ -30,6 +32,7 @@ def open_store(
     create: bool = False,
     read_only: bool = False,
     busy_timeout_ms: int = db.BUSY_TIMEOUT_MS,
+    clock: Callable[[], int] = now_ms,
 ) -> Store:
     """Open a memory store; another program's store that was not adopted is opened read-only as it is.
 
@@ -41,6 +44,7 @@ def open_store(
         create: make an empty store where there is no file (folders too, 0700).
         read_only: refuse writes, and leave the folder byte for byte as it was.
         busy_timeout_ms: how long a read or write waits for another program.
+        clock: what time is written, in milliseconds since the epoch; a test or a replay may give another.
 
     Raises:
         StoreNotFoundError: no file there and `create` is off.
@@ -65,16 +69,16 @@ def open_store(
     kind = kind or StoreKind.OWN
     reason = _why_read_only(path, kind, asked=read_only)
     if reason is not None:
-        return Store(path, kind, read_only_reason=reason, busy_timeout_ms=busy_timeout_ms)
+        return Store(path, kind, read_only_reason=reason, busy_timeout_ms=busy_timeout_ms, clock=clock)
     migrate.check_version(version, path)
     writer = db.open_writer(path, timeout_ms=busy_timeout_ms)
     try:
         with db.driver_errors(path, "open", waited_ms=busy_timeout_ms):
-            _bring_up_to_date(writer, path, kind)
+            _bring_up_to_date(writer, path, kind, clock())
     except BaseException:
         writer.close()
         raise
-    return Store(path, kind, writer=writer, busy_timeout_ms=busy_timeout_ms)
+    return Store(path, kind, writer=writer, busy_timeout_ms=busy_timeout_ms, clock=clock)
 
 
 def _checked_path(path: Path | str) -> Path:
@@ -139,7 +143,7 @@ def _why_read_only(path: Path, kind: StoreKind, *, asked: bool) -> ReadOnlyReaso
     return None
 
 
-def _bring_up_to_date(writer: apsw.Connection, path: Path, kind: StoreKind) -> None:
+def _bring_up_to_date(writer: apsw.Connection, path: Path, kind: StoreKind, at_ms: int) -> None:
     has_tables = migrate.kind_of(writer, path) is not None
     version = migrate.version_of(writer) if has_tables else 0
     migrate.check_version(version, path)
@@ -150,4 +154,4 @@ def _bring_up_to_date(writer: apsw.Connection, path: Path, kind: StoreKind) -> N
         return
     if has_tables:
         db.copy_database(writer, migrate.backup_path(path, f"schema-{version}"))
-    migrate.migrate(writer, kind)
+    migrate.migrate(writer, kind, at_ms=at_ms)

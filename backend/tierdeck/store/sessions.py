@@ -7,7 +7,7 @@ from typing import Any
 import apsw
 
 from tierdeck.errors import InvalidValueError, NotFoundError
-from tierdeck.model import AccessKind, Outcome, Session
+from tierdeck.model import AccessKind, Outcome, SessionRow
 from tierdeck.store.drafts import checked_text
 from tierdeck.store.store import Store
 
@@ -16,13 +16,13 @@ SESSION_COLUMNS = (
 )
 
 
-def sessions(store: Store) -> list[Session]:
+def sessions(store: Store) -> list[SessionRow]:
     """Every session, the latest begun first; none in a store without our tables."""
     if not store.has_table("td_session"):
         return []
     sql = f"SELECT {SESSION_COLUMNS} FROM td_session s ORDER BY s.started_at DESC, s.id DESC"
     rows: list[Any] = store.read(lambda conn: conn.execute(sql).fetchall())
-    return [Session(*row) for row in rows]
+    return [SessionRow(*row) for row in rows]
 
 
 def add_session(
@@ -35,7 +35,7 @@ def add_session(
     started_at_ms: int | None = None,
     ended_at_ms: int | None = None,
     outcome: Outcome | None = None,
-) -> Session:
+) -> SessionRow:
     """Record a session; a known external id becomes a new run of it, a child shares its parent's root.
 
     Raises:
@@ -49,7 +49,7 @@ def add_session(
         checked_text(text, name)
     with store.writing() as conn:
         new_id, run = _next(conn, external_id)
-        session = Session(
+        session = SessionRow(
             id=new_id,
             external_id=external_id,
             run=run,

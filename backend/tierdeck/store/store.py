@@ -56,11 +56,12 @@ class Store:
         writer: apsw.Connection | None = None,
         read_only_reason: ReadOnlyReason | None = None,
         busy_timeout_ms: int = db.BUSY_TIMEOUT_MS,
+        clock: Callable[[], int] = now_ms,
     ) -> None:
         self.path = path
         self.kind = kind
         self.read_only_reason = read_only_reason
-        self.clock: Callable[[], int] = now_ms
+        self.clock = clock
         self._busy_timeout_ms = busy_timeout_ms
         self._writer = writer
         self._write_lock = threading.RLock()

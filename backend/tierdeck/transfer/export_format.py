@@ -94,7 +94,7 @@ TABLES = (
 )  # fmt: skip
 FORM_OF_KIND = {form.kind: form for form in TABLES}
 # What a store says of itself, and what stands only in a backup: neither is a fact to carry over.
-LEFT_OUT_SETTINGS = frozenset({"schema_version", "backup_manifest"})
+LEFT_OUT_SETTINGS = frozenset({"schema_version", "backup_manifest", "tracking_since", "promotion_log_head"})
 
 
 def header_line(counts: Mapping[str, int] | None) -> bytes:

@@ -73,9 +73,9 @@ def test_a_new_store_and_its_folders_are_its_owners_alone(tmp_path: Path) -> Non
 
 
 def test_a_store_is_not_made_unless_asked(tmp_path: Path) -> None:
-    for options in ({}, {"read_only": True}, {"create": True, "read_only": True}):
+    for create, read_only in ((False, False), (False, True), (True, True)):
         with pytest.raises(StoreNotFoundError, match="no such file"):
-            open_store(tmp_path / "folder" / "memory.db", **options)
+            open_store(tmp_path / "folder" / "memory.db", create=create, read_only=read_only)
     assert list(tmp_path.iterdir()) == []
 
 

@@ -7,7 +7,7 @@ from rich.cells import cell_len
 
 from tests.tierdeck_tui.conftest import HOSTILE_TEXTS
 from tests.tierdeck_tui.view.rows import DAY_MS, NOW_MS, answer, hit
-from tierdeck.model import Access, AccessKind, ConfidenceChange, Node, NodeType, Revision, Session, Tier, TierMove
+from tierdeck.model import Access, AccessKind, ConfidenceChange, Node, NodeType, Revision, SessionRow, Tier, TierMove
 from tierdeck.store import AccessSummary
 from tierdeck_tui.reading.memory_facts import MemoryFacts
 from tierdeck_tui.view.detail_lines import detail_text
@@ -15,7 +15,7 @@ from tierdeck_tui.view.line import text_of
 
 
 def facts(text: str = "the text", hostile: str = "") -> MemoryFacts:
-    session = Session(1, f"s-41{hostile}", 2, 1, None, f"shop{hostile}", "claude", NOW_MS, None, "success")
+    session = SessionRow(1, f"s-41{hostile}", 2, 1, None, f"shop{hostile}", "claude", NOW_MS, None, "success")
     looks = [Access("n", session, kind, None, NOW_MS - DAY_MS) for kind in (AccessKind.PULL, AccessKind.PUSH)]
     return MemoryFacts(
         node=Node(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from tierdeck.model import Access, AccessKind, Session
+from tierdeck.model import Access, AccessKind, SessionRow
 from tierdeck.store import AccessSummary
 from tierdeck_tui.view.format import age, counted
 from tierdeck_tui.view.line import Line, Piece, line
@@ -47,7 +47,7 @@ def access_lines(
 
 @dataclass(slots=True)
 class _Used:
-    session: Session
+    session: SessionRow
     last_ms: int
     kinds: dict[AccessKind, int] = field(default_factory=dict)
     outcome: str | None = None

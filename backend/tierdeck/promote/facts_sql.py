@@ -1,0 +1,116 @@
+"""The facts of memories in SQL, written once: for one memory, for a list of candidates and for a whole sweep.
+
+Two places to look at a memory from: `USED` begins at td_facts and finds what was ever pulled or moved, `ALL` begins
+at nodes. Both know the memory as `n` and its facts as `f`, so that `columns` and every criterion mean the same.
+
+In a store of ours triggers keep `td_facts.tier` and `conf_min` in step. In an adopted one another program changes
+`nodes` unseen: there the tier is read from `nodes`, and the confidence held is worked out from its log each time.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tierdeck.migrate import StoreKind
+from tierdeck.store import Store, time_ms_sql
+
+# The confidence must have been held over the latest this many root sessions; a part of the rule, not a setting.
+WINDOW_ROOTS = 3
+
+USED = "td_facts f JOIN nodes n ON n.id = f.node_id"
+ALL = "nodes n LEFT JOIN td_facts f ON f.node_id = n.id"
+
+# `:now` in milliseconds. A hold ends at `until`; looked at when read, so that nothing must run to end it.
+HELD = (
+    "EXISTS (SELECT 1 FROM td_hold h WHERE h.node_id = n.id AND h.released_at IS NULL "
+    "AND (h.until IS NULL OR h.until > :now))"
+)
+_LAST_ACCESSED = time_ms_sql("n.last_accessed")
+# Where no time of use can be read, a memory was last used when it was made.
+LAST_USE = (
+    f"max(coalesce(nullif({_LAST_ACCESSED}, 0), nullif({time_ms_sql('n.created_at')}, 0), 0), "
+    "coalesce(f.last_pull, 0), coalesce(f.moved_at, 0), "
+    "coalesce((SELECT CAST(value AS INTEGER) FROM td_setting WHERE key = 'tracking_since'), 0))"
+)
+# A dismissal lapses when the memory was pulled or moved since, or used as far as its own program tells.
+DISMISSED = (
+    "EXISTS (SELECT 1 FROM td_dismissal d WHERE d.node_id = n.id AND d.tier = n.tier "
+    f"AND d.last_pull_id >= coalesce(f.last_pull_id, 0) AND d.at >= {_LAST_ACCESSED})"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class FactsSQL:
+    """The parts that depend on the store. `held` is the confidence held, `history` whether a change is on record.
+
+    `tier_hint` is a condition to add for a tier (a parameter `:tier` or a literal in `{}`), so that the planner can
+    use td_facts' index of that tier; "1" where td_facts does not know the tier for certain.
+    """
+
+    held: str
+    history: str
+    is_own: bool
+
+    @property
+    def columns(self) -> str:
+        """The columns of `facts.facts_of_row`, in its order."""
+        return (
+            "n.id, n.tier, coalesce(f.max_in_root, 0), coalesce(f.roots, 0), coalesce(f.ok, 0), "
+            "coalesce(f.bad, 0), n.confidence, "
+            f"CASE WHEN f.roots > 0 THEN {self.held} END, {self.history}, {_LAST_ACCESSED}, "
+            f"f.last_pull, f.moved_at, {LAST_USE}, {PULLS_SINCE}, {HELD}, {DISMISSED}"
+        )
+
+    def tier_hint(self, tier: str) -> str:
+        """A condition that only helps the planner: "1" where td_facts does not know the tier for certain."""
+        return f"f.tier = '{tier}'" if self.is_own else "1"
+
+
+# Only where td_facts saw it come to the archive: an older pull must not call it back.
+PULLS_SINCE = (
+    "CASE WHEN f.tier = 'archive' AND n.tier = 'archive' AND f.last_pull_id > f.tier_after THEN "
+    "(SELECT count(*) FROM td_access a WHERE a.node_id = n.id AND a.kind = 'pull' AND a.id > f.tier_after) "
+    "ELSE 0 END"
+)
+
+
+def facts_sql(store: Store) -> FactsSQL:
+    """The parts for this store; the oldest stores of the family have no log of confidences."""
+    has_log = store.has_table("confidence_updates")
+    is_own = store.kind is StoreKind.OWN
+    held = "f.conf_min" if is_own else held_sql(has_log=has_log)
+    return FactsSQL(held, f"EXISTS ({_history_sql(has_log=has_log)})", is_own)
+
+
+def held_sql(*, has_log: bool) -> str:
+    """The least confidence over the window of the latest root sessions, for a memory `n` with facts `f`.
+
+    The window begins at the first pull of the oldest of them. In it count: today's value, what every recorded
+    change replaced and set, and the value that stood when the window began. A change that nobody recorded shows in
+    the old value of the next.
+    """
+    latest = (
+        "SELECT u.first_at FROM td_use u WHERE u.node = f.node "
+        f"ORDER BY u.last_at DESC, u.root DESC LIMIT {WINDOW_ROOTS}"
+    )
+    history = _history_sql(has_log=has_log)
+    return f"""(
+        SELECT min(n.confidence,
+            coalesce((SELECT min(min(h.old), min(h.new)) FROM ({history}) h WHERE h.at > w.start), n.confidence),
+            coalesce((SELECT h.new FROM ({history}) h WHERE h.at <= w.start ORDER BY h.at DESC, h.id DESC LIMIT 1),
+                n.confidence))
+        FROM (SELECT min(first_at) AS start FROM ({latest})) w)"""
+
+
+def _history_sql(*, has_log: bool) -> str:
+    ours = (
+        "SELECT c.at AS at, c.id AS id, c.old_confidence AS old, c.new_confidence AS new "
+        "FROM td_confidence c WHERE c.node_id = n.id"
+    )
+    if not has_log:
+        return ours
+    theirs = (
+        f"SELECT {time_ms_sql('c.timestamp')}, c.id, c.old_confidence, c.new_confidence "
+        "FROM confidence_updates c WHERE c.node_id = n.id"
+    )
+    return f"{ours} UNION ALL {theirs}"

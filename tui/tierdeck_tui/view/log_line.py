@@ -1,0 +1,94 @@
+"""A row of the promotion log: in a list, in a memory's history, and with everything it keeps. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tierdeck.promote.records import LogEntry
+from tierdeck.secret_scan import mask_secrets
+from tierdeck_tui.view.decision_lines import criterion_lines, rule_words
+from tierdeck_tui.view.format import NONE, count, local_time
+from tierdeck_tui.view.line import Line, Piece, fit, line
+from tierdeck_tui.view.sanitise import visible
+from tierdeck_tui.view.wrap import wrap
+
+LOG_ROW_LINES = 2
+_ID_CELLS = 8
+_DONE = {"hold": "held", "release": "released", "dismiss": "dismissed"}
+_BY = {"auto": "by the rules, run by", "approve": "approved by", "override": "by hand, by"}
+
+
+def deed_words(entry: LogEntry) -> str:
+    """What happened: `task → session`, `held in longterm`, `took back #12: session → task`."""
+    move = f"{safe(entry.from_tier)} → {safe(entry.to_tier)}"
+    if entry.kind == "undo":
+        what = move if entry.is_move else f"in {safe(entry.to_tier)}"
+        return f"took back #{entry.undoes}: {what}" if entry.undoes is not None else f"took back: {what}"
+    if entry.kind in _DONE:
+        return f"{_DONE[entry.kind]} in {safe(entry.to_tier)}"
+    return move
+
+
+def log_lines(entry: LogEntry, cells: int = 80, *, is_undone: bool = False) -> tuple[Line, Line]:
+    """The two lines of a row in a list, each exactly `cells` wide: what and which memory; below, who and why.
+
+    Args:
+        is_undone: a later row took it back.
+    """
+    head = line(
+        Piece(f"#{count(entry.id)} ", "strong"),
+        Piece(f"{local_time(entry.at_ms)}  ", "muted"),
+        Piece(f"{safe(entry.node_id)[:_ID_CELLS]:<{_ID_CELLS}}  "),
+        Piece(deed_words(entry), "tier"),
+    )
+    undone = Piece("taken back · " if is_undone else "", "warning")
+    return fit(head, cells), fit([Piece("   "), undone, *_who_and_why(entry)], cells)
+
+
+def history_line(entry: LogEntry, *, is_undone: bool = False) -> Line:
+    """One line for a memory's own history; of any length, to be wrapped."""
+    return line(
+        Piece(local_time(entry.at_ms), "muted"),
+        Piece(f"  #{entry.id} ", "strong"),
+        Piece(deed_words(entry), "tier"),
+        "  ",
+        *_who_and_why(entry),
+        Piece("  taken back" if is_undone else "", "warning"),
+    )
+
+
+def entry_lines(entry: LogEntry, cells: int = 80) -> list[Line]:
+    """Everything the row keeps, the criteria as they were found then; none wider than `cells`."""
+    lines = [
+        line(Piece(f"#{entry.id} ", "strong"), Piece(deed_words(entry), "tier")),
+        line(Piece(local_time(entry.at_ms), "muted")),
+        line(Piece("memory  ", "muted"), safe(entry.node_id)),
+        line(*_who_and_why(entry)),
+    ]
+    if entry.rule_version:
+        lines.append(line(Piece(f"rules {safe(entry.rule_version)}", "muted")))
+    if entry.content_digest:
+        lines.append(line(Piece(f"text and metadata {safe(entry.content_digest)[:16]}", "muted")))
+    wrapped = [part for one in lines for part in wrap(one, cells)]
+    return wrapped + criterion_lines(entry.criteria, cells)
+
+
+def undone_ids(entries: Sequence[LogEntry]) -> frozenset[int]:
+    """The rows that another one of these took back."""
+    return frozenset(entry.undoes for entry in entries if entry.undoes is not None)
+
+
+def safe(text: str | None) -> str:
+    """One safe line of somebody's text with secrets masked; `–` for none."""
+    return visible(mask_secrets(text), one_line=True) if text else NONE
+
+
+def _who_and_why(entry: LogEntry) -> list[Piece]:
+    pieces = [Piece(f"{_BY.get(entry.kind, 'by')} {safe(entry.actor)}", "muted")]
+    if entry.rule:
+        pieces.append(Piece(f" · {rule_words(entry.rule)}", "muted"))
+    if entry.run_id is not None:
+        pieces.append(Piece(f" · run {entry.run_id}", "muted"))
+    if entry.reason:
+        pieces.append(Piece(f" · {safe(entry.reason)}"))
+    return pieces

@@ -43,8 +43,9 @@ def test_each_commented_default_says_the_true_default(tmp_path: Path) -> None:
 def test_every_setting_of_the_dataclasses_has_a_key() -> None:
     values = values_of(Settings())
     assert settings_of(values) == Settings()
-    fields = {*Settings().search.__slots__, *Settings().embedding.__slots__, *Settings().console.__slots__}
-    assert len(values) == len(fields) + 1  # and the store's path
+    settings = Settings()
+    parts = (settings.search, settings.embedding, settings.promotion, settings.console)
+    assert len(values) == sum(len(part.__slots__) for part in parts) + 1  # and the store's path
 
 
 def test_values_of_the_file_are_in_force_and_named_as_its(tmp_path: Path) -> None:
@@ -160,7 +161,7 @@ def test_a_wrong_variable_is_refused_by_its_name(name: str, text: str, monkeypat
         ('[console]\nkeymap = ["a"]', "console.keymap = ['a'] is not a table of texts"),
         ("[console.keymap]\nx = 1", "console.keymap = 1 is not one line of text"),
         ("[search]\nbeta = 1", "search.beta is unknown; [search] takes alpha, limit"),
-        ("[serach]\nalpha = 1", "[serach] is unknown; the tables are store, search, embedding, console"),
+        ("[serach]\nalpha = 1", "[serach] is unknown; the tables are store, search, embedding, promotion, console"),
         ("alpha = 1", "[alpha] is unknown"),
         ("search = 1", "search is not a table"),
         ("[search\nalpha = 1", "not TOML"),

@@ -179,7 +179,7 @@ def test_a_file_cut_short_is_named_as_damaged(store: Store) -> None:
 
 
 def damage_of(path: Path) -> DamagedStoreError | None:
-    """The error that reading all of a store of 100 memories ends in; None when they are all there."""
+    """The error that reading all of a store of 200 memories ends in; None when they are all there."""
 
     def look(conn: apsw.Connection) -> int:
         conn.execute("SELECT * FROM content_fts WHERE content_fts MATCH 'memory'").fetchall()
@@ -187,7 +187,7 @@ def damage_of(path: Path) -> DamagedStoreError | None:
 
     try:
         with open_store(path) as store:
-            assert store.read(look) == 100
+            assert store.read(look) == 200
     except DamagedStoreError as e:
         return e
     return None
@@ -195,7 +195,7 @@ def damage_of(path: Path) -> DamagedStoreError | None:
 
 @pytest.mark.case("D08")
 def test_four_kilobytes_overwritten_anywhere_are_told_as_damage_or_harm_nothing(store: Store) -> None:
-    add_nodes(store, [NodeDraft(f"memory {n} " + "x" * 500) for n in range(100)])
+    add_nodes(store, [NodeDraft(f"memory {n} " + "x" * 500) for n in range(200)])
     store.close()
     backup = store.path.with_name("memory.db.backup-1")
     backup.write_bytes(store.path.read_bytes())

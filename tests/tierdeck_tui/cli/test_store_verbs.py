@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sqlite3
 import subprocess
 from pathlib import Path
@@ -123,7 +124,7 @@ def test_config_shows_each_value_and_where_it_comes_from(
     assert settings["store.path"]["origin"] == {"kind": "flag", "name": "--db"}
     assert settings["console.debounce_ms"]["origin"]["kind"] == "default"
     text = run("config", "--config", str(file)).stdout
-    assert "search.alpha            0.25" in text
+    assert re.search(r"(?m)^search\.alpha +0\.25 ", text)
     assert "environment TIERDECK_SEARCH_LIMIT" in text
 
 

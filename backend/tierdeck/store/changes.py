@@ -94,7 +94,7 @@ def restore_nodes(store: Store, ids: Sequence[str], *, actor: str, reason: str |
 def _move(
     store: Store, ids: Sequence[str], kind: Literal["archive", "restore"], actor: str, reason: str | None
 ) -> list[str]:
-    note = ChangeNote(kind, checked_actor(actor), store.now_ms(), checked_text(reason, "reason"))
+    note = ChangeNote(kind, checked_actor(actor), store.now_ms(), checked_text(reason, "reason"), has_tier=True)
     columns = store.columns("nodes")
     to_tier = Tier.ARCHIVE if kind == "archive" else Tier.LONGTERM
     moved = []

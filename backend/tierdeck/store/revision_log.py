@@ -19,13 +19,17 @@ _TIER_OPERATION = "tier_transition"
 
 @dataclass(frozen=True, slots=True)
 class ChangeNote:
-    """Who changes a memory, when and why; `undoes` is the revision that an undo takes back."""
+    """Who changes a memory, when and why; `undoes` is the revision that an undo takes back.
+
+    `has_tier` says that the change is one of the tier as well: then taking it back moves the tier, too.
+    """
 
     kind: Literal["edit", "archive", "restore", "undo"]
     actor: str
     at_ms: int
     reason: str | None = None
     undoes: int | None = None
+    has_tier: bool = False
 
     @property
     def sentence(self) -> str:
@@ -55,8 +59,8 @@ def record_change(
         "INSERT INTO td_revision (node_id, at, kind, actor, reason, before, after_digest, undoes) "
         "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
         (
-            node_id, note.at_ms, note.kind, note.actor, note.reason, json.dumps(before), snapshots.digest(after),
-            note.undoes,
+            node_id, note.at_ms, note.kind, note.actor, note.reason, json.dumps(before),
+            snapshots.digest(after, with_tier=note.has_tier), note.undoes,
         ),
     )  # fmt: skip
     revision_id = conn.last_insert_rowid()
@@ -70,13 +74,19 @@ def record_change(
 
 def record_move(
     conn: apsw.Connection, node_id: str, from_tier: str | None, to_tier: str | None, *, at_ms: int, reasoning: str
-) -> None:
-    """Write a move between tiers into the family's log, inside the caller's transaction. Spec: SPEC-02.18"""
+) -> int:
+    """Write a move between tiers into the family's log, inside the caller's transaction.
+
+    Returns:
+        The row's id there.
+    Spec: SPEC-02.18
+    """
     conn.execute(
         "INSERT INTO evolution_log (timestamp, operation, node_ids, from_tier, to_tier, reasoning) "
         "VALUES (?, ?, ?, ?, ?, ?)",
         (at_ms, _TIER_OPERATION, json.dumps([node_id]), from_tier, to_tier, reasoning),
     )
+    return conn.last_insert_rowid()
 
 
 def _log_confidence(

@@ -2,6 +2,9 @@
 
 Undo goes back step by step: what it takes back is the newest change that still stands. It refuses when the row is
 no longer what that change left, so that nobody's later work is lost.
+
+The tier is no part of an edit: promotion moves it meanwhile, and has its own log and its own way back. Revisions of
+kind "archive" and "restore", which older versions of tierdeck left, are changes of the tier.
 """
 
 from __future__ import annotations
@@ -42,9 +45,10 @@ def revisions(store: Store, node_id: str) -> list[Revision]:
 
 
 def undo(store: Store, node_id: str, *, actor: str, revision_id: int | None = None) -> Revision:
-    """Take back the newest change of a memory that still stands: text, tier, times, every column byte for byte.
+    """Take back the newest change of a memory that still stands: text, times, every column byte for byte.
 
-    Accesses recorded since stay as they are; relations are not touched.
+    The tier stays where it is, unless the change was one of the tier. Accesses recorded since stay as they are;
+    relations are not touched.
 
     Args:
         revision_id: take back this one instead; naming an undo is a redo.
@@ -112,12 +116,25 @@ def _take_back(store: Store, conn: apsw.Connection, node_id: str, revision_id: i
     stands = snapshots.take(conn, columns, node_id)
     if stands is None:
         raise NotFoundError(f"undo memory {node_id[:80]}: there is none in {store.path}")
-    if snapshots.digest(stands) != after_digest:
+    has_tier = _changed_kind(conn, revision_id) != "edit"
+    # Before schema 3 the digest of an edit had the tier in it, too.
+    if after_digest not in {snapshots.digest(stands, with_tier=with_tier) for with_tier in (has_tier, True)}:
         raise ConflictError(
             f"undo memory {node_id}: it was changed since {kind} {revision_id}; nothing was changed",
             hint="look at its history and edit it by hand",
         )
-    snapshots.put_back(conn, node_id, json.loads(before_json))
-    note = ChangeNote("undo", actor, store.now_ms(), undoes=revision_id)
+    snapshots.put_back(conn, node_id, json.loads(before_json), with_tier=has_tier)
+    note = ChangeNote("undo", actor, store.now_ms(), undoes=revision_id, has_tier=has_tier)
     undo_id = record_change(conn, columns, node_id, stands, note)
     return Revision(undo_id, node_id, note.at_ms, note.kind, note.actor, note.reason, note.undoes)
+
+
+def _changed_kind(conn: apsw.Connection, revision_id: int) -> str:
+    """The kind of the change that a revision is or, for an undo and its undos, goes back to."""
+    sql = """
+        WITH RECURSIVE step (kind, undoes) AS (
+            SELECT kind, undoes FROM td_revision WHERE id = ?
+            UNION ALL SELECT r.kind, r.undoes FROM td_revision r JOIN step ON r.id = step.undoes
+        )
+        SELECT kind FROM step WHERE undoes IS NULL"""
+    return str(conn.execute(sql, (revision_id,)).get)

@@ -30,9 +30,14 @@ def take(conn: apsw.Connection, columns: Sequence[str], node_id: str) -> dict[st
     return {column: _to_json(row[2 * i], row[2 * i + 1]) for i, column in enumerate(columns)}
 
 
-def put_back(conn: apsw.Connection, node_id: str, snapshot: Snapshot) -> None:
-    """Make the row what the snapshot says, but for `PASSING_COLUMNS` and the keys that name the row."""
-    columns = [column for column in snapshot if column not in PASSING_COLUMNS | {"pk", "id"}]
+def put_back(conn: apsw.Connection, node_id: str, snapshot: Snapshot, *, with_tier: bool) -> None:
+    """Make the row what the snapshot says, but for `PASSING_COLUMNS` and the keys that name the row.
+
+    Args:
+        with_tier: the tier as well; an edit never moved it, and what moved it since stays in force.
+    """
+    left = PASSING_COLUMNS | {"pk", "id"} | (frozenset() if with_tier else {"tier"})
+    columns = [column for column in snapshot if column not in left]
     # CAST makes text of the bytes again, whether or not they are UTF-8.
     sets = ", ".join(
         f"{quoted_name(column)} = {'CAST(? AS TEXT)' if _is_text(snapshot[column]) else '?'}" for column in columns
@@ -40,12 +45,13 @@ def put_back(conn: apsw.Connection, node_id: str, snapshot: Snapshot) -> None:
     conn.execute(f"UPDATE nodes SET {sets} WHERE id = ?", [*(_from_json(snapshot[c]) for c in columns), node_id])
 
 
-def digest(snapshot: Snapshot) -> str:
+def digest(snapshot: Snapshot, *, with_tier: bool) -> str:
     """What tells whether a row is still as a change left it (BLAKE2b-128 of its lasting columns).
 
     Not its `pk`: that is a place in a file, and another one after an import.
     """
-    lasting = {column: value for column, value in snapshot.items() if column not in PASSING_COLUMNS | {"pk"}}
+    left = PASSING_COLUMNS | {"pk"} | (frozenset() if with_tier else {"tier"})
+    lasting = {column: value for column, value in snapshot.items() if column not in left}
     text = json.dumps(lasting, sort_keys=True, ensure_ascii=True, allow_nan=False)
     return blake2b(text.encode(), digest_size=16).hexdigest()
 

@@ -34,6 +34,7 @@ from tierdeck.store import (
     relate,
     restore_nodes,
     revisions,
+    snapshots,
     tier_moves,
     undo,
 )
@@ -154,7 +155,6 @@ def test_an_older_change_is_not_taken_back_from_under_a_later_one(store: Store) 
     "sql",
     [
         "UPDATE nodes SET content = 'theirs'",
-        "UPDATE nodes SET tier = 'longterm'",
         "UPDATE nodes SET confidence = 0.4",
         "UPDATE nodes SET metadata = '{\"a\": 1}'",
         "UPDATE nodes SET updated_at = 5",
@@ -171,6 +171,48 @@ def test_a_memory_that_another_program_changed_since_is_left_alone(store: Store,
         undo(store, node.id, actor="mara")
     assert state(store) == before
     assert len(revisions(store, node.id)) == 1
+
+
+def moved(store: Store, node_id: str, tier: str) -> None:
+    """Move a memory as promotion does: the tier, and nothing else of its row."""
+    with store.writing() as conn:
+        conn.execute("UPDATE nodes SET tier = ? WHERE id = ?", (tier, node_id))
+
+
+def test_a_move_between_an_edit_and_its_undo_stands_in_no_ones_way_and_stays(store: Store) -> None:
+    node = add_node(store, NodeDraft("0"))
+    edit_node(store, node.id, NodeChanges(content="1"), actor="mara")
+    moved(store, node.id, "session")
+    undo(store, node.id, actor="mara")
+    assert (get_node(store, node.id).content, get_node(store, node.id).tier) == ("0", Tier.SESSION)
+    moved(store, node.id, "longterm")
+    redo(store, node.id, actor="mara")
+    assert (get_node(store, node.id).content, get_node(store, node.id).tier) == ("1", Tier.LONGTERM)
+    moved(store, node.id, "archive")
+    undo(store, node.id, actor="mara")
+    assert (get_node(store, node.id).content, get_node(store, node.id).tier) == ("0", Tier.ARCHIVE)
+    assert tier_moves(store, node.id) == [], "an edit's undo moves no tier, and so logs none"
+
+
+@pytest.mark.parametrize(("tier_now", "is_undone"), [("task", True), ("session", False)])
+def test_an_edit_of_an_older_version_is_undone_as_long_as_nothing_changed(
+    store: Store, tier_now: str, is_undone: bool
+) -> None:
+    node = add_node(store, NodeDraft("0"))
+    edit_node(store, node.id, NodeChanges(content="1"), actor="mara")
+    with store.writing() as conn:  # as schema 2 wrote it: the tier in the digest
+        row = snapshots.take(conn, store.columns("nodes"), node.id)
+        assert row is not None
+        conn.execute("UPDATE td_revision SET after_digest = ?", (snapshots.digest(row, with_tier=True),))
+    moved(store, node.id, tier_now)
+    if is_undone:
+        undo(store, node.id, actor="mara")
+        redo(store, node.id, actor="mara")
+        undo(store, node.id, actor="mara")
+    else:
+        with pytest.raises(ConflictError, match="it was changed since edit 1"):
+            undo(store, node.id, actor="mara")
+    assert get_node(store, node.id).content == ("0" if is_undone else "1")
 
 
 def test_accesses_recorded_since_stand_in_no_ones_way_and_are_kept(store: Store) -> None:

@@ -38,7 +38,7 @@ def test_every_kind_of_value_goes_through_json_and_back(conn: apsw.Connection, s
     taken = snapshots.take(conn, COLUMNS, "a")
     assert taken is not None
     conn.execute('UPDATE nodes SET content = \'other\', "a ""quoted"" name" = 5 WHERE id = \'a\'')
-    snapshots.put_back(conn, "a", json.loads(json.dumps(taken, allow_nan=False)))
+    snapshots.put_back(conn, "a", json.loads(json.dumps(taken, allow_nan=False)), with_tier=True)
     assert storage(conn) == before
 
 
@@ -55,15 +55,22 @@ def test_the_digest_tells_a_change_and_passes_over_accesses(
     after = snapshots.take(conn, COLUMNS, "a")
     assert before is not None
     assert after is not None
-    assert (snapshots.digest(before) != snapshots.digest(after)) is counts
-    assert snapshots.digest(after) == snapshots.digest(dict(reversed(after.items())))
+    was, now = (snapshots.digest(row, with_tier=True) for row in (before, after))
+    assert (was != now) is counts
+    assert now == snapshots.digest(dict(reversed(after.items())), with_tier=True)
+
+
+def test_the_digest_of_an_edit_passes_over_the_tier() -> None:
+    task, session = ({"id": "a", "tier": tier, "content": "x"} for tier in ("task", "session"))
+    assert snapshots.digest(task, with_tier=False) == snapshots.digest(session, with_tier=False)
+    assert snapshots.digest(task, with_tier=True) != snapshots.digest(session, with_tier=True)
 
 
 def test_putting_back_leaves_accesses_and_other_rows_alone(conn: apsw.Connection) -> None:
     taken = snapshots.take(conn, COLUMNS, "a")
     assert taken is not None
     conn.execute("UPDATE nodes SET content = 'new', access_count = 7, embedding = x'01'")
-    snapshots.put_back(conn, "a", taken)
+    snapshots.put_back(conn, "a", taken, with_tier=True)
     assert conn.execute("SELECT id, content, access_count, embedding FROM nodes ORDER BY id").fetchall() == [
         ("a", None, 7, b"\x01"), ("b", "new", 7, b"\x01"),
     ]  # fmt: skip

@@ -42,6 +42,26 @@ class LogEntry:
 
 
 @dataclass(frozen=True, slots=True)
+class LogDraft:
+    """A row for the promotion log, before the log gives it its place and its digest; fields as in `LogEntry`."""
+
+    node_id: str
+    from_tier: str | None
+    to_tier: str | None
+    kind: LogKind
+    actor: str
+    at_ms: int
+    rule: str | None = None
+    rule_version: str | None = None
+    criteria: tuple[Criterion, ...] = ()
+    reason: str | None = None
+    run_id: int | None = None
+    content_digest: str | None = None
+    undoes: int | None = None
+    evolution_id: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class LogFilter:
     """Which rows of the log to show; None lets everything through. `tier` is either end of a move.
 

@@ -168,13 +168,14 @@ class Edge:
 
 @dataclass(frozen=True, slots=True)
 class TierMove:
-    """One move between tiers as the family's `evolution_log` has it. Spec: SPEC-02.18"""
+    """One move between tiers as the family's `evolution_log` has it; `id` is its row there. Spec: SPEC-02.18"""
 
     at_ms: int | None
     operation: str
     from_tier: str | None
     to_tier: str | None
     reasoning: str | None
+    id: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

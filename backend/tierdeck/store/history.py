@@ -37,7 +37,7 @@ def tier_moves(store: Store, node_id: str) -> list[TierMove]:
     """The memory's moves between tiers, oldest first; other programs' moves too. Spec: SPEC-02.19"""
     columns = ", ".join(as_bytes(f"l.{c}") for c in ("timestamp", "operation", "from_tier", "to_tier", "reasoning"))
     sql = f"""
-        SELECT {columns} FROM evolution_log l
+        SELECT {columns}, l.rowid FROM evolution_log l
         WHERE EXISTS (
             SELECT 1 FROM json_each(CASE WHEN json_valid(l.node_ids) THEN l.node_ids ELSE '[]' END) j
             WHERE j.value = ?
@@ -45,8 +45,8 @@ def tier_moves(store: Store, node_id: str) -> list[TierMove]:
         ORDER BY {time_ms_sql("l.timestamp")}, l.rowid"""
     rows: list[Any] = store.read(lambda conn: conn.execute(sql, (node_id,)).fetchall())
     return [
-        TierMove(_time(at), text_of(operation), _text(from_tier), _text(to_tier), _text(reasoning))
-        for at, operation, from_tier, to_tier, reasoning in rows
+        TierMove(_time(at), text_of(operation), _text(from_tier), _text(to_tier), _text(reasoning), int(row_id))
+        for at, operation, from_tier, to_tier, reasoning, row_id in rows
     ]
 
 

@@ -45,13 +45,13 @@ class Migration:
 
 
 def migrations() -> list[Migration]:
-    """Every schema step in order; within one version the family's part first."""
+    """Every schema step in order; within one version by name."""
     found = []
     for file in files("tierdeck").joinpath("schema").iterdir():
         if file.name.endswith(".sql"):
             own_only = file.name.endswith(".own.sql")
             found.append(Migration(int(file.name[:4]), file.name, file.read_text("utf-8"), own_only))
-    return sorted(found, key=lambda m: (m.version, not m.own_only, m.name))
+    return sorted(found, key=lambda m: (m.version, m.name))
 
 
 def kind_of(conn: apsw.Connection, path: Path) -> StoreKind | None:

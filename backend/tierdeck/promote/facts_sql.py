@@ -26,12 +26,13 @@ HELD = (
     "AND (h.until IS NULL OR h.until > :now))"
 )
 _LAST_ACCESSED = time_ms_sql("n.last_accessed")
-# Where no time of use can be read, a memory was last used when it was made.
-LAST_USE = (
-    f"max(coalesce(nullif({_LAST_ACCESSED}, 0), nullif({time_ms_sql('n.created_at')}, 0), 0), "
-    "coalesce(f.last_pull, 0), coalesce(f.moved_at, 0), "
-    "coalesce((SELECT CAST(value AS INTEGER) FROM td_setting WHERE key = 'tracking_since'), 0))"
-)
+# Last use as the memory's own columns tell it: where no time of use can be read, when it was made. The index
+# `td_nodes_idle` is on it.
+NODE_USE = f"coalesce(nullif({_LAST_ACCESSED}, 0), nullif({time_ms_sql('n.created_at')}, 0), 0)"
+# Last use as td_facts tells it; the index `td_facts_longterm` is on it.
+FACTS_USE = "max(coalesce(f.last_pull, 0), coalesce(f.moved_at, 0))"
+TRACKING_SINCE = "coalesce((SELECT CAST(value AS INTEGER) FROM td_setting WHERE key = 'tracking_since'), 0)"
+LAST_USE = f"max({NODE_USE}, {FACTS_USE}, {TRACKING_SINCE})"
 # A dismissal lapses when the memory was pulled or moved since, or used as far as its own program tells.
 DISMISSED = (
     "EXISTS (SELECT 1 FROM td_dismissal d WHERE d.node_id = n.id AND d.tier = n.tier "

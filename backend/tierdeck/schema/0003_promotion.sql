@@ -23,8 +23,11 @@ CREATE TABLE td_facts (
     conf_min REAL                               -- the least confidence over its latest three root sessions
 );
 CREATE INDEX td_facts_task ON td_facts (max_in_root, roots, last_pull) WHERE tier = 'task';
-CREATE INDEX td_facts_session ON td_facts (roots, ok, bad, conf_min) WHERE tier = 'session';
-CREATE INDEX td_facts_archive ON td_facts (last_pull_id, tier_after) WHERE tier = 'archive';
+CREATE INDEX td_facts_session ON td_facts (roots, ok, bad, coalesce(conf_min, -1)) WHERE tier = 'session';
+-- Moved or pulled lately, whatever `nodes.last_accessed` says: not stale yet.
+CREATE INDEX td_facts_longterm ON td_facts (max(coalesce(last_pull, 0), coalesce(moved_at, 0)))
+WHERE tier = 'longterm';
+CREATE INDEX td_facts_archive ON td_facts (last_pull_id) WHERE tier = 'archive' AND last_pull_id > tier_after;
 
 -- The pulls that are evidence, by memory (td_facts.node) and root session.
 CREATE TABLE td_use (

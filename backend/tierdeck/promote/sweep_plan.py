@@ -174,7 +174,8 @@ def _why_confirm(due: Mapping[RuleName, int], longterm_rows: int, *, is_first: b
         reasons.append(f"it is the first sweep of this store and would move {sum(due.values()):,}")
     if stale * 100 > longterm_rows * CONFIRM_ABOVE_PERCENT:
         reasons.append(
-            f"it would archive {stale:,} of {longterm_rows:,} longterm memories, {stale * 100 / longterm_rows:.0f} % "
+            f"it would archive {stale:,} of {longterm_rows:,} longterm memories, "
+            f"{stale * 100 / longterm_rows:.0f} % "
             f"(unasked at most {CONFIRM_ABOVE_PERCENT} %)"
         )
     return "; ".join(reasons) or None

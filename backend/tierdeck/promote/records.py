@@ -123,7 +123,10 @@ class Refused:
 
 @dataclass(frozen=True, slots=True)
 class RunReport:
-    """What a run did: the memories moved, in their order, and those refused. `run_id` None: nothing was to do."""
+    """What a run did: the memories moved, in their order, and those refused.
+
+    `run_id` None: nothing was to do, or it was no run but holds, releases or dismissals: `moved` are their ids.
+    """
 
     run_id: int | None
     moved: tuple[str, ...]

@@ -10,7 +10,7 @@ import apsw
 
 from tierdeck.promote.facts_sql import DISMISSED, HELD
 from tierdeck.promote.records import Refused
-from tierdeck.promote.rules import Criterion
+from tierdeck.promote.rules import Criterion, Decision
 from tierdeck.promote.rules_in_force import rules_in_force
 
 _NO_MEMORY = "there is no such memory (any more)"
@@ -62,6 +62,11 @@ def lacking_words(criteria: Sequence[Criterion]) -> str:
     """What a memory lacks to be a candidate: each criterion with what was found and what is needed."""
     parts = []
     for criterion in criteria:
-        found = "none" if criterion.found is None else f"{criterion.found:.6g}"
+        found = "none" if criterion.found is None else f"{round(criterion.found, 4):g}"
         parts.append(f"{criterion.name} {found}, needed {criterion.comparison} {criterion.needed:g}")
     return "; ".join(parts)
+
+
+def no_candidate(decision: Decision) -> str:
+    """That a memory is no candidate, and why."""
+    return f"it is no candidate: {lacking_words(decision.lacking) or f'no rule is for {decision.from_tier}'}"

@@ -8,12 +8,14 @@ from dataclasses import dataclass, replace
 import apsw
 
 from tierdeck.errors import StoreError, TransferError
+from tierdeck.promote.rebuild import rebuild_facts
 from tierdeck.store import Store
 from tierdeck.transfer.export_format import FORM_OF_KIND
 from tierdeck.transfer.import_report import ImportReport, Tally
 from tierdeck.transfer.import_scratch import ImportScratch
 from tierdeck.transfer.line_reader import Rejected
 from tierdeck.transfer.log_intake import LogIntake
+from tierdeck.transfer.promotion_intake import PromotionIntake
 from tierdeck.transfer.row_intake import RowIntake, Verdict
 from tierdeck.transfer.row_rules import LOG_KINDS, Row
 from tierdeck.transfer.row_writer import RowWriter
@@ -21,6 +23,7 @@ from tierdeck.transfer.session_intake import take_sessions
 from tierdeck.transfer.stored_values import StoredValues
 
 BATCH_ROWS = 2_000
+_COUNTED_KINDS = frozenset({"access", "confidence", "confidence_change", "revision", "log"})
 BATCH_BYTES = 16_000_000
 
 
@@ -46,6 +49,7 @@ class BatchIntake:
         self._stored = StoredValues(store)
         self._keyed = RowIntake(scratch, self._writer)
         self._logs = LogIntake(store, scratch, self._writer, self._keyed)
+        self._promotion = PromotionIntake(store, scratch, self._writer, self._logs)
         self._begun: set[str] = set()
         self._batch: list[NumberedRow] = []
         self._batch_bytes = 0
@@ -109,6 +113,27 @@ class BatchIntake:
             if count != came:
                 self._tally.notes.append(f"the file says that it holds {count} {kind} lines, {came} came")
 
+    def compare_log(self, promised: str) -> None:
+        """Note where the promotion log came in and ends elsewhere than the file's header says."""
+        head = self._promotion.head
+        if "log" in self._tally.rows and head != promised:
+            came, count = (head or "").partition(":")[0], promised.partition(":")[0]
+            same = "with another last row" if came == count else f"with row {came}"
+            self._tally.notes.append(f"the file says that its promotion log has {count} rows; here it ends {same}")
+
+    def count_anew(self) -> None:
+        """Make the counts of the memories that rows came for anew, also of rows that an earlier import brought.
+
+        Not batch by batch: a memory pulled in each of a thousand batches would be counted a thousand times.
+        """
+        if not self._writer.is_writing or not self._store.has_table("td_facts"):
+            return
+        has_log, last = self._store.has_table("confidence_updates"), ""
+        while ids := self._scratch.touched(last, BATCH_ROWS):
+            with self._store.writing() as conn:
+                rebuild_facts(conn, ids, has_log=has_log)
+            last = ids[-1]
+
     def note(self, text: str) -> None:
         """Add a sentence on the file as a whole."""
         self._tally.notes.append(text)
@@ -132,6 +157,10 @@ class BatchIntake:
         return [(row.line, self._outcome(conn, row)) for row in batch]
 
     def _outcome(self, conn: apsw.Connection, row: NumberedRow) -> Verdict:
+        if row.kind in _COUNTED_KINDS:
+            self._scratch.touch(str(row.row["node_id"]))
+        if self._promotion.takes(row.kind):
+            return self._promotion.take(conn, row.line, row.kind, row.row)
         if not self._keyed.takes(row.kind):
             return self._logs.take(conn, row.kind, row.row)
         outcome = self._keyed.take(conn, row.line, row.kind, row.row)

@@ -3,18 +3,20 @@
 A file is UTF-8 text of ASCII characters alone (nothing in a memory can drive a terminal or break on its way),
 one JSON object a line, each with a `kind`. The first line is the header:
 
-    {"kind": "header", "format": "tierdeck-export", "version": 1, "counts": {"node": 400, ...}}
+    {"kind": "header", "format": "tierdeck-export", "version": 1, "counts": {"node": 400, ...},
+     "promotion_log": "12:5f0c..."}
 
-`counts` says how many lines of each kind follow; a file made from a damaged store has `"salvaged": true` and no
-counts. Then come the rows, kind by kind in the order of `TABLES`, and within a kind in the order of the store. A
-row's fields are the columns of its table under their own names, but: a relation's type is `type` also where the
-store says `edge_type`; columns named `kind` are `access_kind` and `revision_kind`; the memories' `pk` is left
-out.
+`counts` says how many lines of each kind follow, `promotion_log` how many rows the promotion log has and the
+digest of the last; a file made from a damaged store has `"salvaged": true` and neither. Then come the rows, kind by
+kind in the order of `TABLES`, and within a kind in the order of the store. A row's fields are the columns of its
+table under their own names, but: a relation's type is `type` also where the store says `edge_type`; columns named
+`kind` are `access_kind`, `revision_kind`, `log_kind` and `run_kind`; the memories' `pk` is left out.
 
 Whole numbers are written without and reals with a point or an exponent. What JSON can't hold is an object of one
 key: {"blob": base64}, {"text": base64} for text that is no UTF-8, {"real": "inf"} or "-inf".
 
-Left out: what can be made again (full-text index, sequence of changes, vectors) and the schema version.
+Left out: what can be made again (full-text index, sequence of changes, vectors, what promotion counts) and what a
+store says of itself (schema version, the day its tracking began).
 """
 
 from __future__ import annotations
@@ -26,6 +28,7 @@ import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
+from tierdeck.promote.log_row import LOG_COLUMNS
 from tierdeck.store.raw_row import RawValue, UndecodedText, text_of_bytes
 
 FORMAT_NAME = "tierdeck-export"
@@ -55,7 +58,7 @@ TABLES = (
         "td_session",
         (
             "id", "external_id", "run", "root_id", "parent_id", "project", "agent", "started_at", "ended_at",
-            "outcome",
+            "outcome", "seen_at",
         ),
     ),
     TableForm(
@@ -91,16 +94,44 @@ TABLES = (
         field_names={"kind": "revision_kind"},
     ),
     TableForm("no_embedding", "td_no_embedding", ("node_id",), "node_id"),
+    TableForm(
+        "confidence_change", "td_confidence", ("id", "node_id", "at", "old_confidence", "new_confidence")
+    ),
+    # After the accesses and the moves, whose numbers its rows name; before what refers to its rows.
+    TableForm("log", "td_promotion_log", LOG_COLUMNS, field_names={"kind": "log_kind"}),
+    TableForm(
+        "run",
+        "td_promotion_run",
+        (
+            "id", "kind", "at", "ended_at", "actor", "reason", "rule_version", "planned", "moved", "refused",
+            "rejections",
+        ),
+        field_names={"kind": "run_kind"},
+    ),
+    TableForm(
+        "hold",
+        "td_hold",
+        ("id", "node_id", "tier", "set_at", "until", "actor", "reason", "log_id", "released_at"),
+    ),
+    TableForm("dismissal", "td_dismissal", ("node_id", "tier", "at", "last_pull_id", "log_id"), "node_id"),
 )  # fmt: skip
 FORM_OF_KIND = {form.kind: form for form in TABLES}
 # What a store says of itself, and what stands only in a backup: neither is a fact to carry over.
 LEFT_OUT_SETTINGS = frozenset({"schema_version", "backup_manifest", "tracking_since", "promotion_log_head"})
 
 
-def header_line(counts: Mapping[str, int] | None) -> bytes:
-    """The first line; without counts it says that the rows were salvaged."""
-    head: dict[str, object] = {"kind": "header", "format": FORMAT_NAME, "version": FORMAT_VERSION}
-    head.update({"salvaged": True} if counts is None else {"counts": dict(counts)})
+def header_line(counts: Mapping[str, int], log_head: str) -> bytes:
+    """The first line of a whole export; `log_head` is the promotion log's rows and last digest, "count:digest"."""
+    return _header({"counts": dict(counts), "promotion_log": log_head})
+
+
+def salvaged_header_line() -> bytes:
+    """The first line of rows that were salvaged: nobody knows how many there were."""
+    return _header({"salvaged": True})
+
+
+def _header(more: Mapping[str, object]) -> bytes:
+    head = {"kind": "header", "format": FORMAT_NAME, "version": FORMAT_VERSION, **more}
     return _encode(head).encode() + b"\n"
 
 

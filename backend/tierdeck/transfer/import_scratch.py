@@ -12,6 +12,7 @@ _SCHEMA = """
 CREATE TABLE line_of (kind TEXT, id TEXT, line INTEGER, PRIMARY KEY (kind, id)) WITHOUT ROWID;
 CREATE TABLE refused (kind TEXT, id TEXT, PRIMARY KEY (kind, id)) WITHOUT ROWID;
 CREATE TABLE renamed (kind TEXT, old INTEGER, new INTEGER, PRIMARY KEY (kind, old)) WITHOUT ROWID;
+CREATE TABLE touched (id TEXT PRIMARY KEY) WITHOUT ROWID;
 CREATE TABLE known (n INTEGER PRIMARY KEY, kind TEXT, digest BLOB, id INTEGER, owner TEXT);
 CREATE INDEX known_digest ON known (kind, digest, n);
 CREATE INDEX known_owner ON known (kind, owner);
@@ -82,10 +83,19 @@ class ImportScratch:
         self._conn.execute("DELETE FROM known WHERE n = ?", (row[0],))
         return int(row[1])
 
-    def has_known(self, kind: str, owner: str) -> bool:
-        """Whether the store had rows of this owner that the file has not brought so far."""
-        found = self._conn.execute("SELECT 1 FROM known WHERE kind = ? AND owner = ? LIMIT 1", (kind, owner))
-        return found.fetchone() is not None
+    def has_known(self, kind: str, owner: str | None = None) -> bool:
+        """Whether the store had rows, of this owner or any, that the file has not brought so far."""
+        sql = "SELECT 1 FROM known WHERE kind = ?1 AND (?2 IS NULL OR owner = ?2) LIMIT 1"
+        return self._conn.execute(sql, (kind, owner)).fetchone() is not None
+
+    def touch(self, node_id: str) -> None:
+        """Note a memory whose counts for promotion must be made anew."""
+        self._conn.execute("INSERT OR IGNORE INTO touched VALUES (?)", (node_id,))
+
+    def touched(self, after: str, limit_rows: int) -> list[str]:
+        """The memories noted so, by id, the next after this one."""
+        sql = "SELECT id FROM touched WHERE id > ? ORDER BY id LIMIT ?"
+        return [str(row[0]) for row in self._conn.execute(sql, (after, limit_rows))]
 
 
 def _digest(values: Iterable[RawValue]) -> bytes:

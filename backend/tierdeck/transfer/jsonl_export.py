@@ -11,6 +11,7 @@ from typing import BinaryIO
 
 import apsw
 
+from tierdeck.promote.log import EMPTY_HEAD, HEAD_KEY
 from tierdeck.store import Store
 from tierdeck.store.raw_row import RawValue, raw_rows, table_columns
 from tierdeck.transfer.export_format import LEFT_OUT_SETTINGS, TABLES, TableForm, header_line, row_line
@@ -74,7 +75,7 @@ def write_rows(conn: apsw.Connection, file: BinaryIO, on_progress: Progress | No
     """Write header and rows of what the connection sees; gives the rows by kind."""
     counts = {form.kind: _count(conn, form) for form in TABLES}
     total, done = sum(counts.values()), 0
-    file.write(header_line(counts))
+    file.write(header_line(counts, _log_head(conn)))
     for form in TABLES:
         for fields in table_rows(conn, form):
             file.write(row_line(form.kind, fields))
@@ -84,6 +85,14 @@ def write_rows(conn: apsw.Connection, file: BinaryIO, on_progress: Progress | No
     if on_progress is not None and done % PROGRESS_ROWS != 0:
         on_progress(done, total)
     return counts
+
+
+def _log_head(conn: apsw.Connection) -> str:
+    """The end of the promotion log as the store keeps it, so that rows cut off it show."""
+    if not table_columns(conn, "td_setting"):
+        return EMPTY_HEAD
+    row = conn.execute("SELECT value FROM td_setting WHERE key = ?", (HEAD_KEY,)).fetchone()
+    return EMPTY_HEAD if row is None else str(row[0])
 
 
 def table_rows(conn: apsw.Connection, form: TableForm) -> Iterator[list[tuple[str, RawValue]]]:

@@ -123,8 +123,10 @@ class _Run:
                 is_complete = self._take_all(chain([first], lines), batches, source)
             else:
                 is_complete = self._take_all(lines, batches, None)
+                batches.count_anew()
                 if is_complete:
                     batches.compare_counts(counts)
+                    _compare_log(first, batches)
             return batches.report(is_complete=is_complete)
 
     def _take_all(self, lines: Iterator[Line], batches: BatchIntake, source: str | None) -> bool:
@@ -191,6 +193,13 @@ def _header_counts(first: Line) -> Mapping[str, object] | None:
         )
     counts = head.get("counts")
     return counts if isinstance(counts, dict) else {}
+
+
+def _compare_log(header: Line, batches: BatchIntake) -> None:
+    head = {} if isinstance(header.content, Rejected) else header.content
+    promised = head.get("promotion_log")
+    if isinstance(promised, str):
+        batches.compare_log(promised)
 
 
 def _source_name(file: Path | BinaryIO) -> str:

@@ -1,4 +1,4 @@
-"""Log rows of an export brought into a store: tier moves, confidence, accesses, revisions.
+"""Log rows of an export brought into a store: tier moves, confidence, accesses, revisions, changes of confidence.
 
 They have no key but their content, so a row is there already when the store had an equal one before the import
 that no earlier line was matched with. Their numbers only count: one is kept while it is beyond all that are
@@ -20,7 +20,7 @@ from tierdeck.transfer.row_writer import RowWriter
 
 
 class LogIntake:
-    """The four logs."""
+    """The logs without a key."""
 
     def __init__(self, store: Store, scratch: ImportScratch, writer: RowWriter, keyed: RowIntake) -> None:
         self._store = store
@@ -28,6 +28,12 @@ class LogIntake:
         self._writer = writer
         self._keyed = keyed
         self._last: dict[str, int] = {}
+        self._renumbered: set[str] = set()
+
+    @property
+    def has_kept_numbers(self) -> bool:
+        """Whether accesses and moves have the numbers of the file so far, and the store no accesses beside them."""
+        return not self._renumbered & {"access", "move"} and not self._scratch.has_known("access")
 
     def begin(self, kind: str) -> None:
         """Learn what the store has of this log, in a read of its own, before the first of its rows is taken."""
@@ -100,5 +106,7 @@ class LogIntake:
         return None
 
     def _note(self, kind: str, old: RawValue, number: int) -> None:
+        if old != number:
+            self._renumbered.add(kind)
         if kind == "revision" and isinstance(old, int):
             self._scratch.rename(kind, old, number)

@@ -11,12 +11,14 @@ from collections.abc import Mapping
 from typing import get_args
 
 from tierdeck.model import AccessKind, EdgeType, NodeType, Outcome, RevisionKind, Tier, Trigger
+from tierdeck.promote.records import LogKind, RunKind
 from tierdeck.store.raw_row import RawValue
 from tierdeck.transfer.export_format import FORM_OF_KIND, raw_value
 from tierdeck.transfer.line_reader import Rejected
 
 Row = dict[str, RawValue]
-LOG_KINDS = ("move", "confidence", "access", "revision")
+LOG_KINDS = ("move", "confidence", "access", "revision", "confidence_change")
+PROMOTION_KINDS = ("log", "run", "hold", "dismissal")
 _OUTCOMES = frozenset([*get_args(Outcome), None])
 _CHOICES: dict[str, dict[str, frozenset[str | None]]] = {
     "session": {"outcome": _OUTCOMES},
@@ -25,6 +27,8 @@ _CHOICES: dict[str, dict[str, frozenset[str | None]]] = {
     "confidence": {"trigger_type": frozenset(get_args(Trigger))},
     "access": {"kind": frozenset(AccessKind), "outcome": _OUTCOMES},
     "revision": {"kind": frozenset(get_args(RevisionKind))},
+    "log": {"kind": frozenset(get_args(LogKind))},
+    "run": {"kind": frozenset(get_args(RunKind))},
 }
 _NEEDED = {
     "setting": ("key", "value"),
@@ -37,7 +41,14 @@ _NEEDED = {
     "access": ("node_id", "session_id", "kind", "at"),
     "revision": ("id", "node_id", "at", "kind", "actor"),
     "no_embedding": ("node_id",),
-}
+    "confidence_change": ("node_id", "at"),
+    "log": (
+        "id", "at", "node_id", "kind", "actor", "access_id", "counted_after", "prev_digest", "digest",
+    ),
+    "run": ("id", "kind", "at", "actor", "planned"),
+    "hold": ("id", "node_id", "tier", "set_at", "actor", "log_id"),
+    "dismissal": ("node_id", "tier", "at", "last_pull_id", "log_id"),
+}  # fmt: skip
 # What rows are found again by.
 _KEYS = {
     "setting": ("key",),
@@ -49,8 +60,20 @@ _KEYS = {
     "access": ("node_id",),
     "revision": ("node_id",),
     "no_embedding": ("node_id",),
+    "confidence_change": ("node_id",),
+    "log": ("node_id", "prev_digest", "digest"),
+    "hold": ("node_id",),
+    "dismissal": ("node_id",),
 }
-_WHOLE = {"session": ("id", "run", "root_id", "parent_id"), "access": ("session_id",), "revision": ("id", "undoes")}
+_WHOLE = {
+    "session": ("id", "run", "root_id", "parent_id"),
+    "access": ("session_id",),
+    "revision": ("id", "undoes"),
+    "log": ("id", "access_id", "counted_after"),
+    "run": ("id",),
+    "hold": ("id", "log_id"),
+    "dismissal": ("last_pull_id", "log_id"),
+}
 _MARKS = frozenset({"kind", "from_index"})  # beside the fields of a row; the latter from `salvage`
 _INT_MIN, _INT_MAX = -(2**63), 2**63 - 1
 # A log whose greatest number is the greatest there is takes no row any more, and the store could not be changed.
@@ -71,7 +94,8 @@ def row_of(record: Mapping[str, object]) -> tuple[str, Row, tuple[str, ...]] | R
             except ValueError as e:
                 return Rejected("a field holds what no column can", f"{name}: {e}")
     # A log has no key but its content: a field left out would take today's time, and no second import match it.
-    missing = [c for c in form.columns if c not in row] if form.kind in LOG_KINDS else []
+    is_whole = form.kind in (*LOG_KINDS, *PROMOTION_KINDS)
+    missing = [c for c in form.columns if c not in row] if is_whole else []
     missing += [c for c in _NEEDED[form.kind] if row.get(c) is None]
     if missing:
         return Rejected(f"it has no {form.field_of(missing[0])}")
@@ -97,6 +121,8 @@ def _refused(kind: str, row: Row) -> Rejected | None:
     not_whole = next((c for c in _WHOLE.get(kind, ()) if not isinstance(row.get(c, 0), int | None)), None)
     if not_whole is not None:
         return Rejected("a number of it is not whole", not_whole)
+    if kind in ("run", "hold") and not 0 < _number(row["id"]) <= MAX_KEPT_NUMBER:
+        return Rejected("its number is none that it can keep", str(row["id"]))
     if kind == "session" and row["run"] in (0, None):
         return Rejected("its run is below 1")
     if kind == "node" and not _is_between(row.get("confidence", 0.5), 0, 1):
@@ -108,3 +134,7 @@ def _refused(kind: str, row: Row) -> Rejected | None:
 
 def _is_between(value: RawValue, low: float, high: float) -> bool:
     return value is None or (isinstance(value, int | float) and low <= value <= high)
+
+
+def _number(value: RawValue) -> int:
+    return value if isinstance(value, int) else 0

@@ -20,7 +20,7 @@ from tierdeck import db
 from tierdeck.errors import StoreNotFoundError
 from tierdeck.model import NodeType
 from tierdeck.store.raw_row import RawValue, UndecodedText, raw_rows, table_columns
-from tierdeck.transfer.export_format import LEFT_OUT_SETTINGS, TABLES, TableForm, header_line, row_line
+from tierdeck.transfer.export_format import LEFT_OUT_SETTINGS, TABLES, TableForm, row_line, salvaged_header_line
 from tierdeck.transfer.jsonl_export import real_columns
 from tierdeck.transfer.new_file import new_file
 from tierdeck.transfer.readable_rows import Unreadable, readable_rows
@@ -91,7 +91,7 @@ class _Salvage:
     def run(self) -> SalvageReport:
         """Write everything, and tell what was written."""
         from_index = 0
-        self._file.write(header_line(None))
+        self._file.write(salvaged_header_line())
         for form in TABLES:
             parts = self._write_table(form)
             if form.kind == "node":

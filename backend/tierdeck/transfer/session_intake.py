@@ -103,6 +103,8 @@ def _add(conn: apsw.Connection, row: Row, numbers: Mapping[int, int], writer: Ro
         "id": numbers.get(_int(row["id"])),
         "root_id": numbers.get(_int(row["root_id"])),
         "parent_id": None if parent is None else numbers.get(_int(parent)),
+        # Older exports don't say when a session was last seen.
+        "seen_at": row["seen_at"] if "seen_at" in row else row.get("ended_at") or row["started_at"],
     }
     done = writer.insert(conn, "td_session", renumbered)
     return done if isinstance(done, Rejected) else "added"

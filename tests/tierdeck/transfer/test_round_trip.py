@@ -19,6 +19,8 @@ from tests.tierdeck.damage import empty_text
 from tierdeck.errors import DamagedStoreError
 from tierdeck.maintenance.adopt import adopt
 from tierdeck.model import NodeChanges, NodeDraft
+from tierdeck.promote.counts import recount
+from tierdeck.promote.log_row import LOG_COLUMNS, row_digest
 from tierdeck.store import (
     Store,
     add_node,
@@ -111,17 +113,66 @@ def stores(draw: st.DrawFn) -> list[tuple[str, list[object]]]:
         root, parent = draw(st.sampled_from(ids)), draw(st.sampled_from([None, *ids]))
         statements.append(
             (
-                "INSERT INTO td_session (id, external_id, run, root_id, parent_id, project, started_at, outcome) "
-                "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+                "INSERT INTO td_session (id, external_id, run, root_id, parent_id, project, started_at, outcome, "
+                "seen_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
                 [
                     number, f"s-{number}", draw(st.integers(1, 3)), root, parent, draw(st.none() | TEXT),
                     draw(st.integers(0, 9)), draw(st.sampled_from([None, "success"])),
+                    draw(st.none() | st.integers(0, 9)),
                 ],
             )
         )  # fmt: skip
         access: list[object] = [draw(st.sampled_from(["n-0", "gone"])), number, "pull", draw(st.integers(0, 9))]
         sql = "INSERT INTO td_access (node_id, session_id, kind, at) VALUES (?, ?, ?, ?)"
         statements.extend([(sql, access)] * draw(st.integers(0, 2)))
+    return statements + draw(promotions())
+
+
+@st.composite
+def promotions(draw: st.DrawFn) -> list[tuple[str, list[object]]]:
+    """The statements for what promotion keeps: a log whose rows follow each other, and what names its rows."""
+    statements: list[tuple[str, list[object]]] = []
+    some_tier = st.sampled_from(["task", "session", "archive", None])
+    last_digest = ""
+    for number in range(1, draw(st.integers(0, 3)) + 1):
+        row: dict[str, object] = {
+            "id": number, "at": draw(st.integers(0, 9)), "node_id": draw(st.sampled_from(["n-0", "n-1", "gone"])),
+            "from_tier": draw(some_tier), "to_tier": draw(some_tier),
+            "kind": draw(st.sampled_from(["auto", "override", "undo", "hold"])), "rule": None,
+            "rule_version": draw(st.none() | TEXT), "criteria": draw(st.sampled_from([None, "[]", "{broken"])),
+            "actor": draw(TEXT), "reason": draw(st.none() | TEXT), "run_id": draw(st.none() | st.integers(1, 3)),
+            "content_digest": None, "undoes": draw(st.sampled_from([None, number - 1])),
+            "evolution_id": draw(st.none() | st.integers(1, 3)), "access_id": draw(st.integers(0, 4)),
+            "counted_after": draw(st.integers(0, 4)), "prev_digest": last_digest,
+        }  # fmt: skip
+        last_digest = row_digest(row)
+        marks = ", ".join("?" for _ in LOG_COLUMNS)
+        statements.append((f"INSERT INTO td_promotion_log VALUES ({marks})", [*row.values(), last_digest]))
+    for number in draw(st.lists(st.integers(1, 9), unique=True, max_size=2)):
+        run: list[object] = [number, "sweep", draw(st.integers(0, 9)), draw(st.none() | st.just(7)), draw(TEXT), 5]
+        statements.append(
+            ("INSERT INTO td_promotion_run (id, kind, at, ended_at, actor, planned) VALUES (?, ?, ?, ?, ?, ?)", run)
+        )
+    for number in range(1, draw(st.integers(0, 2)) + 1):
+        hold: list[object] = [
+            number,
+            f"n-{number}",
+            draw(st.integers(0, 9)),
+            draw(TEXT),
+            draw(st.none() | st.just(5)),
+        ]
+        statements.append(
+            (
+                "INSERT INTO td_hold (id, node_id, tier, set_at, actor, log_id, released_at) "
+                "VALUES (?, ?, 'task', ?, ?, 1, ?)",
+                hold,
+            )
+        )
+        statements.append(("INSERT INTO td_dismissal VALUES (?, 'task', ?, 0, 1)", [f"n-{number}", number]))
+    for _ in range(draw(st.integers(0, 2))):
+        change: list[object] = ["n-0", draw(st.integers(0, 9)), draw(st.none() | UNIT), draw(UNIT)]
+        sql = "INSERT INTO td_confidence (node_id, at, old_confidence, new_confidence) VALUES (?, ?, ?, ?)"
+        statements.append((sql, change))
     return statements
 
 
@@ -130,6 +181,16 @@ def fill(store: Store, statements: list[tuple[str, list[object]]]) -> None:
         conn.pragma("defer_foreign_keys", True)
         for sql, values in statements:
             conn.execute(sql, values)
+
+
+def counts_of(store: Store) -> list[object]:
+    """Everything that promotion counts."""
+    return store.read(
+        lambda conn: [
+            *conn.execute("SELECT * FROM td_facts ORDER BY node_id").fetchall(),
+            *conn.execute("SELECT * FROM td_use ORDER BY node, root").fetchall(),
+        ]
+    )
 
 
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -141,6 +202,10 @@ def test_whatever_a_store_holds_comes_back_byte_for_byte(statements: list[tuple[
             data = exported(store)
         with imported(Path(folder) / "b.db", data) as copy:
             assert exported(copy) == data
+            counted = counts_of(copy)
+            with copy.writing() as conn:
+                recount(conn, has_log=True)
+            assert counts_of(copy) == counted, "an import leaves the counts exact"
             again = import_jsonl(copy, io.BytesIO(data))
             assert (again.added, again.unchanged) == (0, again.read)
             assert exported(copy) == data

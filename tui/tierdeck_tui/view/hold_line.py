@@ -7,8 +7,6 @@ from tierdeck_tui.view.format import local_time
 from tierdeck_tui.view.line import Line, Piece, fit, line
 from tierdeck_tui.view.log_line import safe
 
-HOLD_ROW_LINES = 2
-
 
 def hold_lines(hold: Hold, cells: int = 80) -> tuple[Line, Line]:
     """The two lines of a hold in a list, each exactly `cells` wide: which memory, where, since when; below, why."""

@@ -12,7 +12,6 @@ from tierdeck_tui.view.line import Line, Piece, fit, line
 from tierdeck_tui.view.sanitise import visible
 from tierdeck_tui.view.wrap import wrap
 
-LOG_ROW_LINES = 2
 _ID_CELLS = 8
 _DONE = {"hold": "held", "release": "released", "dismiss": "dismissed"}
 _BY = {"auto": "by the rules, run by", "approve": "approved by", "override": "by hand, by"}

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from tierdeck.model import NodeRow
+from tierdeck.promote.override import OverridePreview, PlannedMove
 from tierdeck.promote.records import Hold
+from tierdeck.promote.rules import RuleName
+from tierdeck.promote.sweep_plan import SweepPlan
 from tierdeck_tui.view.decision_lines import rule_words, verdict
 from tierdeck_tui.view.excerpt import excerpt_line
 from tierdeck_tui.view.format import count, counted
@@ -15,13 +17,9 @@ from tierdeck_tui.view.line import Line, Piece, line
 from tierdeck_tui.view.log_line import safe
 from tierdeck_tui.view.wrap import wrap
 
-if TYPE_CHECKING:
-    from tierdeck.promote.override import OverridePreview, PlannedMove
-    from tierdeck.promote.sweep import SweepPlan
-
 MAX_SHOWN = 12
 _INDENT = "   "
-_RULES = ("task-session", "session-longterm", "longterm-archive")
+_RULES: tuple[RuleName, ...] = ("task-session", "session-longterm", "longterm-archive")
 
 
 def override_preview_lines(
@@ -50,8 +48,7 @@ def override_preview_lines(
 
 def sweep_plan_lines(plan: SweepPlan, cells: int = 80, *, limit_rows: int = MAX_SHOWN) -> list[Line]:
     """What a sweep would move by rule, what is blocked, what the rest lacks, examples, why it must be confirmed."""
-    total = sum(plan.due.values())
-    lines = [line(Piece(f"{_memories(total)} would move" if total else "nothing is due", "strong"))]
+    lines = [line(Piece(f"{_memories(plan.due_rows)} would move" if plan.due_rows else "nothing is due", "strong"))]
     lines += [
         line(f"{count(plan.due.get(rule, 0)):>9}  ", Piece(rule_words(rule), "tier"))
         for rule in _RULES

@@ -8,7 +8,6 @@ from tierdeck_tui.view.format import count, counted, local_time
 from tierdeck_tui.view.line import Line, Piece, fit, line
 from tierdeck_tui.view.log_line import safe
 
-RUN_ROW_LINES = 2
 _MAX_REFUSED = 20
 
 

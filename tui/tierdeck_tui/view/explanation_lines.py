@@ -1,0 +1,64 @@
+"""Why a memory is where it is, and what it lacks to move: the whole answer of `tierdeck why`. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tierdeck.model import NodeRow, TierMove
+from tierdeck.promote.why import Explanation
+from tierdeck_tui.view.decision_lines import clock_note, decision_lines
+from tierdeck_tui.view.excerpt import excerpt_line
+from tierdeck_tui.view.format import count, counted, local_time
+from tierdeck_tui.view.hold_line import hold_words
+from tierdeck_tui.view.line import Line, Piece, line
+from tierdeck_tui.view.log_line import safe
+from tierdeck_tui.view.tier_history import tier_history_lines
+from tierdeck_tui.view.wrap import wrap
+
+_INDENT = "   "
+
+
+def explanation_lines(
+    found: Explanation, row: NodeRow, moves: Sequence[TierMove] = (), cells: int = 80
+) -> list[Line]:
+    """The memory, each criterion with found and needed, what blocks it, its accesses, what happened to it.
+
+    Args:
+        moves: the family's log of it, oldest first; the history has both logs, oldest first.
+        cells: none of the lines is wider.
+    """
+    is_head = row.content_chars > len(row.excerpt)
+    lines = [
+        line(Piece(safe(row.id), "muted"), "  ", Piece(safe(found.facts.tier), "tier")),
+        excerpt_line(row.excerpt, cells, is_head=is_head),
+        *decision_lines(found.decision, cells),
+    ]
+    said = [
+        line(Piece(hold_words(found.hold), "warning")) if found.hold else None,
+        line(Piece("dismissed: it waits for new evidence", "warning"))
+        if found.facts.block == "dismissed"
+        else None,
+        line(Piece(clock_note(found.facts.future), "warning")) if found.facts.future else None,
+        _accesses(found, row),
+        line(Piece(f"last use {local_time(found.facts.last_use_ms)}", "muted")),
+    ]
+    lines += [part for one in said if one is not None for part in wrap(one, cells)]
+    history = tier_history_lines(found.history, moves)
+    if history:
+        lines.append(line(Piece("what happened to it:", "strong")))
+        lines += [part for one in history for part in _indented(one, cells)]
+    return lines
+
+
+def _accesses(found: Explanation, row: NodeRow) -> Line:
+    pulls = found.pulls
+    recorded = f"{counted(pulls.pulls, 'pull')} recorded in {counted(pulls.roots, 'root session')}"
+    counting = f"{counted(found.facts.sessions, 'session')} since the latest move by hand"
+    other = f"{counted(pulls.pushes, 'push', 'pushes')}, which no rule counts"
+    return line(
+        f"{recorded}, {counting} · {other} · {count(row.access_count)} by its own counter, with other programs"
+    )
+
+
+def _indented(one: Line, cells: int) -> list[Line]:
+    return [(Piece(_INDENT), *part) for part in wrap(one, max(10, cells - len(_INDENT)))]

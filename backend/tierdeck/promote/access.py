@@ -21,6 +21,7 @@ from tierdeck.promote.sessions import checked_at, pulled_under, session_row
 from tierdeck.store import Store, time_ms_sql
 from tierdeck.times import stored_time
 
+DEFAULTS = PromotionSettings()
 _SESSION = (
     "SELECT s.root_id, coalesce(s.outcome, r.outcome) FROM td_session s JOIN td_session r ON r.id = s.root_id "
     "WHERE s.id = ?"
@@ -59,7 +60,7 @@ def record_accesses(
     *,
     outcome: Outcome | None = None,
     at_ms: int | None = None,
-    settings: PromotionSettings = PromotionSettings(),
+    settings: PromotionSettings = DEFAULTS,
 ) -> RunReport:
     """Record looks at memories, all in one transaction, and let the rules look at what was pulled.
 
@@ -104,7 +105,7 @@ def set_outcome(
     node_id: str,
     outcome: Outcome | None,
     *,
-    settings: PromotionSettings = PromotionSettings(),
+    settings: PromotionSettings = DEFAULTS,
 ) -> RunReport:
     """Say what came of the latest pull of a memory in a session; it beats the session's own outcome.
 
@@ -144,7 +145,7 @@ def end_session(
     *,
     outcome: Outcome | None,
     at_ms: int | None = None,
-    settings: PromotionSettings = PromotionSettings(),
+    settings: PromotionSettings = DEFAULTS,
 ) -> RunReport:
     """End a session; its outcome counts for every pull in it that has none of its own.
 

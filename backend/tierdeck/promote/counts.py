@@ -35,26 +35,31 @@ INSERT INTO td_use (node, root, pulls, first_at, last_at, ok, bad) VALUES (?1, ?
 ON CONFLICT (node, root) DO UPDATE SET pulls = pulls + 1, first_at = min(first_at, excluded.first_at),
     last_at = max(last_at, excluded.last_at), ok = ok + excluded.ok, bad = bad + excluded.bad
 RETURNING pulls, ok, bad"""
+_IS_EVIDENCE = "a.id > f.counted_after"
 _EVIDENCE = f"""
 INSERT INTO td_use (node, root, pulls, first_at, last_at, ok, bad)
 SELECT f.node, s.root_id, count(*), min(a.at), max(a.at),
     sum({WORTH} IS 'success'), sum({WORTH} IS 'failure')
 FROM {{tables}} JOIN td_session r ON r.id = s.root_id
-WHERE {{which}} AND a.kind = 'pull' AND a.id > f.counted_after GROUP BY f.node, s.root_id"""
+WHERE {{which}} AND a.kind = 'pull' AND {_IS_EVIDENCE} GROUP BY f.node, s.root_id"""
 # CROSS JOIN: the loops as they stand here, whatever the planner knows of the sizes.
-EVIDENCE_OF_IDS = _EVIDENCE.format(
+_EVIDENCE_OF_IDS = _EVIDENCE.format(
     tables="td_facts f CROSS JOIN td_access a ON a.node_id = f.node_id JOIN td_session s ON s.id = a.session_id",
     which=f"f.node_id IN {_IN_LIST}",
 )
-EVIDENCE_OF_ROOTS = _EVIDENCE.format(
+_EVIDENCE_OF_ROOTS = _EVIDENCE.format(
     tables="td_session s CROSS JOIN td_access a ON a.session_id = s.id JOIN td_facts f ON f.node_id = a.node_id",
     which=f"s.root_id IN (SELECT value FROM json_each(:roots)) AND f.node_id IN {_IN_LIST}",
 )
-
-EVIDENCE_OF_ALL = _EVIDENCE.format(
-    tables="td_access a JOIN td_facts f ON f.node_id = a.node_id JOIN td_session s ON s.id = a.session_id",
-    which="1",
-)
+# Everything at once, with the latest pull, which is remembered whether it is evidence or not.
+EVIDENCE = f"""
+SELECT f.node AS node, s.root_id AS root, count(*) FILTER (WHERE {_IS_EVIDENCE}) AS pulls,
+    min(a.at) FILTER (WHERE {_IS_EVIDENCE}) AS first_at, max(a.at) FILTER (WHERE {_IS_EVIDENCE}) AS last_at,
+    coalesce(sum({WORTH} IS 'success') FILTER (WHERE {_IS_EVIDENCE}), 0) AS ok,
+    coalesce(sum({WORTH} IS 'failure') FILTER (WHERE {_IS_EVIDENCE}), 0) AS bad, max(a.id) AS last_id
+FROM td_access a CROSS JOIN td_facts f ON f.node_id = a.node_id JOIN td_session s ON s.id = a.session_id
+    JOIN td_session r ON r.id = s.root_id
+WHERE a.kind = 'pull' GROUP BY f.node, s.root_id"""
 _MISSING = (
     f"INSERT INTO td_facts (node_id, tier, tier_after) SELECT id, tier, {_LATEST} FROM nodes "
     "WHERE id IN (SELECT node_id FROM td_access WHERE kind = 'pull') ON CONFLICT (node_id) DO NOTHING"
@@ -101,11 +106,12 @@ def count_outcome(
     """Count that a pull which is evidence is worth something else than it was."""
     ok = (now == "success") - (was == "success")
     bad = (now == "failure") - (was == "failure")
-    [(node, ok_after, bad_after)] = conn.execute(
+    rows: Any = conn.execute(
         "UPDATE td_use SET ok = ok + ?, bad = bad + ? "
         "WHERE node = (SELECT node FROM td_facts WHERE node_id = ?) AND root = ? RETURNING node, ok, bad",
         (ok, bad, node_id, root_id),
     ).fetchall()
+    [(node, ok_after, bad_after)] = rows
     conn.execute(
         "UPDATE td_facts SET ok = ok + ?, bad = bad + ? WHERE node = ?",
         (_began(ok_after - ok, ok_after), _began(bad_after - bad, bad_after), node),
@@ -119,7 +125,7 @@ def recount(conn: apsw.Connection, ids: Sequence[str] | None = None, *, has_log:
         return
     names = {"ids": json.dumps(list(ids))}
     conn.execute(f"DELETE FROM td_use WHERE node IN (SELECT node FROM td_facts WHERE node_id IN {_IN_LIST})", names)
-    conn.execute(EVIDENCE_OF_IDS, names)
+    conn.execute(_EVIDENCE_OF_IDS, names)
     conn.execute(
         "UPDATE td_facts AS f SET last_pull_id = coalesce((SELECT max(a.id) FROM td_access a "
         f"WHERE a.node_id = f.node_id AND a.kind = 'pull'), 0) WHERE f.node_id IN {_IN_LIST}",
@@ -129,13 +135,22 @@ def recount(conn: apsw.Connection, ids: Sequence[str] | None = None, *, has_log:
 
 
 def _recount_all(conn: apsw.Connection, *, has_log: bool) -> None:
-    conn.execute("DELETE FROM td_use")
+    """In one pass over the accesses: a second one for the latest pulls alone took longer than all the rest."""
     conn.execute(_MISSING)
-    conn.execute(EVIDENCE_OF_ALL)
-    conn.execute(
-        "UPDATE td_facts AS f SET last_pull_id = coalesce((SELECT max(a.id) FROM td_access a "
-        "WHERE a.node_id = f.node_id AND a.kind = 'pull'), 0)"
-    )
+    conn.execute(f"CREATE TEMP TABLE td_anew AS {EVIDENCE}")
+    try:
+        conn.execute("DELETE FROM td_use")
+        conn.execute(
+            "INSERT INTO td_use (node, root, pulls, first_at, last_at, ok, bad) "
+            "SELECT node, root, pulls, first_at, last_at, ok, bad FROM temp.td_anew WHERE pulls > 0"
+        )
+        conn.execute("UPDATE td_facts SET last_pull_id = 0 WHERE last_pull_id <> 0")
+        conn.execute(
+            "UPDATE td_facts SET last_pull_id = l.id "
+            "FROM (SELECT node, max(last_id) AS id FROM temp.td_anew GROUP BY node) l WHERE l.node = td_facts.node"
+        )
+    finally:
+        conn.execute("DROP TABLE temp.td_anew")
     for sql in sum_up_sql("1", has_log=has_log):
         conn.execute(sql)
 
@@ -148,7 +163,7 @@ def recount_roots(conn: apsw.Connection, ids: Sequence[str], roots: Sequence[int
         "AND root IN (SELECT value FROM json_each(:roots))",
         names,
     )
-    conn.execute(EVIDENCE_OF_ROOTS, names)
+    conn.execute(_EVIDENCE_OF_ROOTS, names)
     _sum_up(conn, ids, has_log=has_log)
 
 
@@ -194,6 +209,6 @@ UPDATE td_facts AS f SET roots = roots + ?1, max_in_root = max(max_in_root, ?2),
 WHERE f.node = ?6"""
 
 
-def _began(before: Any, after: Any) -> int:
+def _began(before: int, after: int) -> int:
     """What a root session adds to those with an outcome: 1 when it came, -1 when it went."""
     return int(after > 0) - int(before > 0)

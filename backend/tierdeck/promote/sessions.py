@@ -174,7 +174,8 @@ def _add(
 def _see(conn: apsw.Connection, session_id: int, at: int, *, project: str | None, agent: str | None) -> None:
     # One that was only heard of so far may have begun before its sub-agent told of it.
     conn.execute(
-        "UPDATE td_session SET started_at = CASE WHEN seen_at IS NULL THEN min(started_at, ?1) ELSE started_at END, "
+        "UPDATE td_session SET "
+        "started_at = CASE WHEN seen_at IS NULL THEN min(started_at, ?1) ELSE started_at END, "
         "seen_at = max(coalesce(seen_at, ?1), ?1), project = coalesce(project, ?2), agent = coalesce(agent, ?3) "
         "WHERE id = ?4",
         (at, project, agent, session_id),

@@ -80,6 +80,7 @@ def lack_words(criterion: Criterion) -> str:
             return f"is stale in {duration_words(_ms(needed) - _ms(found or 0) + 1)}"
         case "pulls since":
             return f"needs {counted(lacks, 'pull')} in the archive"
+    return ""  # a row of the log may hold any name, whatever its type says
 
 
 def duration_words(duration_ms: int) -> str:
@@ -140,7 +141,8 @@ def _bar(criterion: Criterion) -> str:
     elif criterion.comparison == "<=" or not criterion.found or criterion.needed <= 0:
         filled = 0
     else:
-        filled = min(_BAR_CELLS - 1, int(_BAR_CELLS * criterion.found / criterion.needed))
+        share = criterion.found / criterion.needed
+        filled = min(_BAR_CELLS - 1, int(_BAR_CELLS * share)) if math.isfinite(share) else 0
     return _FULL * filled + _EMPTY * (_BAR_CELLS - filled)
 
 

@@ -12,6 +12,7 @@ from tierdeck.errors import NotFoundError, ReadOnlyStoreError
 from tierdeck.promote.facts_sql import ALL, FactsSQL, facts_sql
 from tierdeck.promote.rules import Block, Facts
 from tierdeck.store import Store
+from tierdeck.store.rows import text_of
 
 
 def read_facts(store: Store, ids: Sequence[str], now_ms: int) -> list[Facts]:
@@ -46,8 +47,8 @@ def facts_of_row(row: Sequence[Any], now_ms: int) -> Facts:
     times = (("last accessed", last_accessed), ("last pull", last_pull), ("moved by hand", moved_at))
     block: Block | None = "held" if is_held else "dismissed" if is_dismissed else None
     return Facts(
-        node_id=node_id,
-        tier=str(tier),
+        node_id=text_of(node_id),
+        tier=text_of(tier) if isinstance(tier, bytes) else str(tier),
         max_pulls=max_pulls,
         sessions=sessions,
         successes=successes,

@@ -10,9 +10,11 @@ In a store of ours triggers keep `td_facts.tier` and `conf_min` in step. In an a
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 
 from tierdeck.migrate import StoreKind
 from tierdeck.store import Store, time_ms_sql
+from tierdeck.store.rows import as_bytes
 
 # The confidence must have been held over the latest this many root sessions; a part of the rule, not a setting.
 WINDOW_ROOTS = 3
@@ -33,10 +35,11 @@ NODE_USE = f"coalesce(nullif({_LAST_ACCESSED}, 0), nullif({time_ms_sql('n.create
 FACTS_USE = "max(coalesce(f.last_pull, 0), coalesce(f.moved_at, 0))"
 TRACKING_SINCE = "coalesce((SELECT CAST(value AS INTEGER) FROM td_setting WHERE key = 'tracking_since'), 0)"
 LAST_USE = f"max({NODE_USE}, {FACTS_USE}, {TRACKING_SINCE})"
-# A dismissal lapses when the memory was pulled or moved since, or used as far as its own program tells.
+# A dismissal lapses when the memory was pulled or moved since, or used as far as its own program tells; a time in
+# the future tells nothing.
 DISMISSED = (
     "EXISTS (SELECT 1 FROM td_dismissal d WHERE d.node_id = n.id AND d.tier = n.tier "
-    f"AND d.last_pull_id >= coalesce(f.last_pull_id, 0) AND d.at >= {_LAST_ACCESSED})"
+    f"AND d.last_pull_id >= coalesce(f.last_pull_id, 0) AND (d.at >= {_LAST_ACCESSED} OR {_LAST_ACCESSED} > :now))"
 )
 
 
@@ -55,12 +58,7 @@ class FactsSQL:
     @property
     def columns(self) -> str:
         """The columns of `facts.facts_of_row`, in its order."""
-        return (
-            "n.id, n.tier, coalesce(f.max_in_root, 0), coalesce(f.roots, 0), coalesce(f.ok, 0), "
-            "coalesce(f.bad, 0), n.confidence, "
-            f"CASE WHEN f.roots > 0 THEN {self.held} END, {self.history}, {_LAST_ACCESSED}, "
-            f"f.last_pull, f.moved_at, {LAST_USE}, {PULLS_SINCE}, {HELD}, {DISMISSED}"
-        )
+        return _columns(self.held, self.history)
 
     def tier_hint(self, tier: str) -> str:
         """A condition that only helps the planner: "1" where td_facts does not know the tier for certain."""
@@ -77,10 +75,25 @@ PULLS_SINCE = (
 
 def facts_sql(store: Store) -> FactsSQL:
     """The parts for this store; the oldest stores of the family have no log of confidences."""
-    has_log = store.has_table("confidence_updates")
-    is_own = store.kind is StoreKind.OWN
+    return _form(store.has_table("confidence_updates"), store.kind is StoreKind.OWN)
+
+
+@cache
+def _form(has_log: bool, is_own: bool) -> FactsSQL:
     held = "f.conf_min" if is_own else held_sql(has_log=has_log)
     return FactsSQL(held, f"EXISTS ({_history_sql(has_log=has_log)})", is_own)
+
+
+# Made once for each kind of store: a pull reads them each time.
+@cache
+def _columns(held: str, history: str) -> str:
+    # Other programs' ids and tiers may be no valid UTF-8, and one such row must not stop a whole sweep.
+    return (
+        f"{as_bytes('n.id')}, {as_bytes('n.tier')}, coalesce(f.max_in_root, 0), coalesce(f.roots, 0), "
+        f"coalesce(f.ok, 0), coalesce(f.bad, 0), {as_bytes('n.confidence')}, "
+        f"CASE WHEN f.roots > 0 THEN {held} END, {history}, {_LAST_ACCESSED}, "
+        f"f.last_pull, f.moved_at, {LAST_USE}, {PULLS_SINCE}, {HELD}, {DISMISSED}"
+    )
 
 
 def held_sql(*, has_log: bool) -> str:

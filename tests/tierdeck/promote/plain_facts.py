@@ -136,6 +136,6 @@ def _block(
     if node_id in rows.dismissals:
         dismissed_tier, at, last_pull_id = rows.dismissals[node_id]
         latest = pulls[-1][0] if pulls and node_id in rows.facts else 0
-        if dismissed_tier == tier and last_pull_id >= latest and at >= accessed:
+        if dismissed_tier == tier and last_pull_id >= latest and (at >= accessed or accessed > now_ms):
             return "dismissed"
     return None

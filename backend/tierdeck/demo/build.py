@@ -1,39 +1,48 @@
 """The demo store: every screen has something true to show, without network, key or download.
 
-It is made the way an agent would have made it: each change at its own time and in order, so that the logs, the
-revisions and what stands in a memory fit together, and an undo in the demo works.
+It is made the way agents and an operator would have made it: each change at its own time and in order, so that the
+logs, the counts, the revisions and what stands in a memory fit together, and an undo in the demo works.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
-import apsw
-
 from tierdeck import db
-from tierdeck.demo.material import DemoMemory, DemoSession, read_memories, read_sessions
-from tierdeck.demo.story import at_ms, demo_id, tell
+from tierdeck.demo.demo_id import demo_id
+from tierdeck.demo.event import at_ms
+from tierdeck.demo.material import DemoMemory, read_memories, read_sessions
+from tierdeck.demo.story import tell
 from tierdeck.errors import InvalidValueError
 from tierdeck.model import EdgeType, Member
-from tierdeck.store import Store, StoreCounts, add_session, counts, open_store, relate
+from tierdeck.promote.candidates import count_candidates
+from tierdeck.promote.rules import Rules
+from tierdeck.store import Store, StoreCounts, counts, open_store, relate
 from tierdeck.times import now_ms as clock_ms
+
+# Long enough that what was not used since then is stale.
+_TRACKED_SINCE_DAY = -160.0
+_COUNTED = ("td_session", "td_access", "td_revision", "td_promotion_log")
 
 
 @dataclass(frozen=True, slots=True)
 class DemoSummary:
-    """What the demo store holds."""
+    """What the demo store holds; `waiting` are the candidates for a move, `log_rows` those of the promotion log."""
 
     path: Path
     counts: StoreCounts
     sessions: int
     accesses: int
     revisions: int
+    log_rows: int
+    waiting: int
 
 
 def build_demo(path: Path, *, now_ms: int | None = None) -> DemoSummary:
-    """Make the demo store at a place where nothing is yet (0600), in one transaction (0.15 s).
+    """Make the demo store at a place where nothing is yet (0600), in half a second.
 
     Ids are the same each time; times are counted back from `now_ms`, so stores made for the same moment are equal.
 
@@ -58,62 +67,27 @@ def build_demo(path: Path, *, now_ms: int | None = None) -> DemoSummary:
 
 def _build(path: Path, now: int) -> DemoSummary:
     sessions, memories = read_sessions(), read_memories()
-    with open_store(path, create=True) as store:
-        with store.writing() as conn:
-            numbers = _write_sessions(store, sessions, now)
-            tell(store, conn, memories, now)
-            _write_relations(store, memories)
-            accesses = _write_accesses(conn, memories, numbers, now)
-        revisions = int(store.read(lambda c: c.execute("SELECT count(*) FROM td_revision").get))
-        return DemoSummary(path, counts(store), len(sessions), accesses, revisions)
-
-
-def _write_sessions(store: Store, sessions: Sequence[DemoSession], now: int) -> dict[str, int]:
-    """Each session's number in the store, by its key."""
-    numbers: dict[str, int] = {}
-    for session in sessions:  # parents come first
-        begun = at_ms(session.day, now)
-        written = add_session(
-            store,
-            session.key,
-            parent_id=numbers[session.parent] if session.parent else None,
-            project=session.project,
-            agent=session.agent,
-            started_at_ms=begun,
-            # Without an outcome it has not ended yet.
-            ended_at_ms=begun + round(session.hours * 3_600_000) if session.outcome else None,
-            outcome=session.outcome,
-        )
-        numbers[session.key] = written.id
-    return numbers
+    with open_store(path, create=True, clock=partial(at_ms, _TRACKED_SINCE_DAY, now)) as store:
+        tell(store, sessions, memories, now)
+        _write_relations(store, memories)
+        store.clock = partial(int, now)
+        numbers = store.read(lambda conn: [int(conn.execute(f"SELECT count(*) FROM {t}").get) for t in _COUNTED])
+        waiting = sum(count_candidates(store, Rules(), now).values())
+        return DemoSummary(path, counts(store), *numbers, waiting=waiting)
 
 
 def _write_relations(store: Store, memories: Sequence[DemoMemory]) -> None:
-    for memory in memories:
-        for number, relation in enumerate(memory.relations):
-            kind = EdgeType(relation.type)
-            roles = ("cause", "effect") if kind is EdgeType.CAUSATION else ("subject", "object")
-            ids = (demo_id(memory.key), demo_id(relation.to))
-            members = [Member(node_id, role, at) for at, (node_id, role) in enumerate(zip(ids, roles, strict=True))]
-            relate(
-                store,
-                kind,
-                members,
-                label=relation.label,
-                weight=relation.weight,
-                edge_id=demo_id(f"{memory.key} {number} {relation.to}"),
-            )
-
-
-def _write_accesses(
-    conn: apsw.Connection, memories: Sequence[DemoMemory], numbers: Mapping[str, int], now: int
-) -> int:
-    rows = sorted(
-        (at_ms(access.day, now), demo_id(memory.key), numbers[access.session], access.kind, access.outcome or "")
-        for memory in memories
-        for access in memory.accesses
-    )
-    conn.executemany(
-        "INSERT INTO td_access (at, node_id, session_id, kind, outcome) VALUES (?, ?, ?, ?, nullif(?, ''))", rows
-    )
-    return len(rows)
+    with store.writing():
+        for memory in memories:
+            for number, relation in enumerate(memory.relations):
+                kind = EdgeType(relation.type)
+                roles = ("cause", "effect") if kind is EdgeType.CAUSATION else ("subject", "object")
+                ids = (demo_id(memory.key), demo_id(relation.to))
+                relate(
+                    store,
+                    kind,
+                    [Member(node_id, role, at) for at, (node_id, role) in enumerate(zip(ids, roles, strict=True))],
+                    label=relation.label,
+                    weight=relation.weight,
+                    edge_id=demo_id(f"{memory.key} {number} {relation.to}"),
+                )

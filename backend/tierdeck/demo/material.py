@@ -16,14 +16,14 @@ from tierdeck.model import Outcome
 
 @dataclass(frozen=True, slots=True)
 class DemoSession:
-    """One session; `day` is when it began (negative: days ago), `hours` how long it took."""
+    """One session; `day` is when it began (negative: days ago), `hours` how long it took, None: it goes on."""
 
     key: str
     project: str
     agent: str
     parent: str | None
     day: float
-    hours: float
+    hours: float | None
     outcome: Outcome | None
 
 
@@ -44,7 +44,7 @@ class DemoAccess:
     session: str
     kind: str
     day: float
-    outcome: str | None
+    outcome: Outcome | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,17 +60,20 @@ class DemoConfidence:
 
 @dataclass(frozen=True, slots=True)
 class DemoMove:
-    """One move of a memory between tiers."""
+    """One move of a memory by the operator's hand; with `holds` no rule moves it from then on."""
 
     day: float
-    old: str
-    new: str
+    tier: str
     reason: str
+    holds: bool
 
 
 @dataclass(frozen=True, slots=True)
 class DemoMemory:
-    """One memory as it is now, and how it came to be so. `embed` False: it must not be embedded."""
+    """One memory as it is now, and how it came to be so. `embed` False: it must not be embedded.
+
+    `moves` are those by hand; those by rule follow from the accesses.
+    """
 
     key: str
     type: str
@@ -91,7 +94,7 @@ class DemoMemory:
 
 
 def read_sessions() -> list[DemoSession]:
-    """The sessions, parents before children."""
+    """The sessions that others began with in the order of their times, then their sub-agents' sessions."""
     return [
         DemoSession(d["key"], d["project"], d["agent"], d["parent"], d["day"], d["hours"], d["outcome"])
         for d in _lines("sessions.jsonl")
@@ -99,7 +102,7 @@ def read_sessions() -> list[DemoSession]:
 
 
 def read_memories() -> list[DemoMemory]:
-    """The memories in the order of their keys."""
+    """The memories in the order of their keys, which is not that of their times."""
     return [_memory(d) for d in _lines("memories.jsonl")]
 
 
@@ -123,7 +126,7 @@ def _memory(d: Mapping[str, Any]) -> DemoMemory:
             DemoConfidence(c["day"], c["from"], c["to"], c["trigger"], c["session"])
             for c in d["confidence_history"]
         ),
-        moves=tuple(DemoMove(m["day"], m["from"], m["to"], m["reason"]) for m in d["moves"]),
+        moves=tuple(DemoMove(m["day"], m["to"], m["reason"], m.get("hold", False)) for m in d["moves"]),
     )
 
 

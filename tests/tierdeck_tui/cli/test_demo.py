@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import tempfile
 from pathlib import Path
 
@@ -22,6 +23,9 @@ def test_without_a_terminal_it_prints_a_summary_and_leaves_nothing(
     assert done.returncode == 0
     assert b"memories" in done.stdout
     assert b"longterm" in done.stdout
+    assert re.search(
+        rb"promotion \d+ rows in the log . \d+ candidates wait", done.stdout.replace("·".encode(), b".")
+    )
     assert list(folder.iterdir()) == []
     assert not db.exists()
 
@@ -31,6 +35,7 @@ def test_json_counts_what_was_made(run: Command) -> None:
     assert document["path"] is None
     assert document["counts"]["total"] >= 400
     assert document["sessions"] >= 14
+    assert document["log_rows"] > document["candidates"] > 30
 
 
 def test_a_kept_demo_is_searched_like_any_store(run: Command, tmp_path: Path) -> None:

@@ -64,6 +64,7 @@ def _sentences(summary: DemoSummary) -> list[str]:
         f"  tiers     {_parts(found.by_tier)}",
         f"  types     {_parts(found.by_type)}",
         f"  relations {count(found.edges)} · {history}",
+        f"  promotion {counted(summary.log_rows, 'row')} in the log · {count(summary.waiting)} candidates wait",
     ]
 
 
@@ -78,4 +79,6 @@ def _document(summary: DemoSummary, *, is_kept: bool) -> dict[str, object]:
         "sessions": summary.sessions,
         "accesses": summary.accesses,
         "revisions": summary.revisions,
+        "log_rows": summary.log_rows,
+        "candidates": summary.waiting,
     }

@@ -12,6 +12,7 @@ from typing import Any
 
 import apsw
 
+from tierdeck.errors import StoreError
 from tierdeck.promote.log import EMPTY_HEAD, HEAD_KEY
 from tierdeck.promote.reason import checked_reason
 from tierdeck.store import Store
@@ -62,8 +63,16 @@ def accept_break(store: Store, actor: str, reason: str) -> LogBreak | None:
 
 
 def breaks_in(conn: apsw.Connection) -> list[LogBreak]:
-    """Every break that was accepted, oldest first."""
-    return [LogBreak(**values) for values in json.loads(_setting(conn, BREAKS_KEY) or "[]")]
+    """Every break that was accepted, oldest first.
+
+    Raises:
+        StoreError: another program changed the record of them.
+    """
+    text = _setting(conn, BREAKS_KEY) or "[]"
+    try:
+        return [LogBreak(**values) for values in json.loads(text)]
+    except (ValueError, TypeError) as e:
+        raise StoreError(f"read the promotion log's breaks: their record was changed ({text[:40]!r})") from e
 
 
 def _setting(conn: apsw.Connection, key: str) -> str | None:

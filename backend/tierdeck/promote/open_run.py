@@ -12,7 +12,7 @@ from tierdeck.store import Store
 
 
 class OpenRun:
-    """Keeps the row of a run and what its report will say. A run in which nothing moves leaves no row."""
+    """Keeps the row of a run, which is written when its id is first asked for, and what its report will say."""
 
     def __init__(
         self, kind: RunKind, *, planned: int, actor: str, reason: str | None, rule_version: str | None = None

@@ -64,6 +64,7 @@ CREATE TABLE td_hold (
     released_at INTEGER
 );
 CREATE UNIQUE INDEX td_hold_node ON td_hold (node_id) WHERE released_at IS NULL;
+CREATE INDEX td_hold_log ON td_hold (log_id);
 
 -- A candidate that a person does not want moved; lapses when the memory is pulled or moved after it.
 CREATE TABLE td_dismissal (

@@ -1,29 +1,73 @@
 """How memories move between the tiers: accesses, the rules and their evidence, the log, the operator's hand."""
 
 from tierdeck.promote.access import end_session, record_accesses, set_outcome
+from tierdeck.promote.approve import approve
 from tierdeck.promote.automatic import run_rules
 from tierdeck.promote.candidate_page import Candidate, CandidatePage, Place
 from tierdeck.promote.candidates import candidates, count_candidates
+from tierdeck.promote.holds import dismiss, hold, holds, release
+from tierdeck.promote.log import count_entries, log_head, moves_per_day
+from tierdeck.promote.log_break import LogBreak, accept_break
+from tierdeck.promote.log_check import LogCheck, verify_log
 from tierdeck.promote.near import count_near, near
+from tierdeck.promote.override import (
+    OverridePreview,
+    PlannedMove,
+    archive_nodes,
+    override_tier,
+    preview_override,
+    restore_nodes,
+)
+from tierdeck.promote.records import Hold, LogEntry, LogFilter, Refused, Run, RunReport
+from tierdeck.promote.runs import runs
 from tierdeck.promote.sessions import meet_session
 from tierdeck.promote.sweep_plan import SweepPlan, plan_sweep
+from tierdeck.promote.undo import undo_move, undo_run, undoable
 from tierdeck.promote.what_if import WhatIf, what_if
 
 __all__ = [
     "Candidate",
     "CandidatePage",
+    "Hold",
+    "LogBreak",
+    "LogCheck",
+    "LogEntry",
+    "LogFilter",
+    "OverridePreview",
     "Place",
+    "PlannedMove",
+    "Refused",
+    "Run",
+    "RunReport",
     "SweepPlan",
     "WhatIf",
+    "accept_break",
+    "approve",
+    "archive_nodes",
     "candidates",
     "count_candidates",
+    "count_entries",
     "count_near",
+    "dismiss",
     "end_session",
+    "hold",
+    "holds",
+    "log_head",
     "meet_session",
+    "moves_per_day",
     "near",
+    "override_tier",
     "plan_sweep",
+    "preview_override",
     "record_accesses",
+    "release",
+    "restore_nodes",
     "run_rules",
+    "runs",
     "set_outcome",
+    "undo_move",
+    "undo_run",
+    "undoable",
+    "verify_log",
     "what_if",
 ]

@@ -14,7 +14,6 @@ from pathlib import Path
 from uuid import NAMESPACE_DNS, uuid5
 
 import pytest
-from tierdeck.promote.undo import undo_move
 
 from tierdeck import (
     NodeChanges,
@@ -39,6 +38,7 @@ from tierdeck.promote.records import LogFilter
 from tierdeck.promote.rules import Rules
 from tierdeck.promote.sweep import apply_sweep
 from tierdeck.promote.sweep_plan import plan_sweep
+from tierdeck.promote.undo import undo_move
 from tierdeck.promote.why import Explanation, why
 from tierdeck.session import Session, open_session
 from tierdeck.store import accesses

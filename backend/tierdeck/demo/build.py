@@ -19,13 +19,14 @@ from tierdeck.demo.story import tell
 from tierdeck.errors import InvalidValueError
 from tierdeck.model import EdgeType, Member
 from tierdeck.promote.candidates import count_candidates
+from tierdeck.promote.log import count_entries
+from tierdeck.promote.records import LogFilter
 from tierdeck.promote.rules import Rules
 from tierdeck.store import Store, StoreCounts, counts, open_store, relate
 from tierdeck.times import now_ms as clock_ms
 
 # Long enough that what was not used since then is stale.
 _TRACKED_SINCE_DAY = -160.0
-_COUNTED = ("td_session", "td_access", "td_revision", "td_promotion_log")
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,9 +72,15 @@ def _build(path: Path, now: int) -> DemoSummary:
         tell(store, sessions, memories, now)
         _write_relations(store, memories)
         store.clock = partial(int, now)
-        numbers = store.read(lambda conn: [int(conn.execute(f"SELECT count(*) FROM {t}").get) for t in _COUNTED])
-        waiting = sum(count_candidates(store, Rules(), now).values())
-        return DemoSummary(path, counts(store), *numbers, waiting=waiting)
+        return DemoSummary(
+            path,
+            counts(store),
+            sessions=len(sessions),
+            accesses=sum(len(memory.accesses) for memory in memories),
+            revisions=int(store.read(lambda conn: conn.execute("SELECT count(*) FROM td_revision").get)),
+            log_rows=count_entries(store, LogFilter()),
+            waiting=sum(count_candidates(store, Rules(), now).values()),
+        )
 
 
 def _write_relations(store: Store, memories: Sequence[DemoMemory]) -> None:

@@ -12,7 +12,6 @@ from typing import get_args
 
 import apsw
 import pytest
-from tierdeck.promote.undo import undo_move
 
 from tierdeck.config import EmbeddingSettings
 from tierdeck.demo.build import build_demo
@@ -30,6 +29,7 @@ from tierdeck.promote.records import LogFilter, LogKind
 from tierdeck.promote.rules import Rules
 from tierdeck.promote.runs import runs
 from tierdeck.promote.sweep_plan import plan_sweep
+from tierdeck.promote.undo import undo_move
 from tierdeck.store import (
     access_summary,
     confidence_changes,

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
 
-from tierdeck.model import Access, ConfidenceChange, Node, Revision, TierMove
+from tierdeck.model import Access, ConfidenceChange, Node, Revision, SessionRow, TierMove
+from tierdeck.promote.rules import Rules
+from tierdeck.promote.why import Explanation, why
 from tierdeck.store import (
     AccessSummary,
     RelatedNode,
@@ -17,6 +22,7 @@ from tierdeck.store import (
     revisions,
     tier_moves,
 )
+from tierdeck.store.sessions import SESSION_COLUMNS
 
 # What a pane can show and a person read; the summary counts all of them.
 MAX_ACCESSES = 500
@@ -25,7 +31,11 @@ MAX_RELATED = 200
 
 @dataclass(frozen=True, slots=True)
 class MemoryFacts:
-    """One memory with its history and its relations, each list in its room's order."""
+    """One memory with its history and its relations, each list in its room's order.
+
+    `explanation` is what the rules say of it and our log's rows, None in a store that records no accesses; `roots`
+    holds the sessions that those of `accesses` began with, by number.
+    """
 
     node: Node
     summary: AccessSummary
@@ -34,16 +44,31 @@ class MemoryFacts:
     moves: tuple[TierMove, ...]
     confidence: tuple[ConfidenceChange, ...]
     revisions: tuple[Revision, ...]
+    explanation: Explanation | None = None
+    roots: Mapping[int, SessionRow] = field(default_factory=dict)
 
 
-def read_memory_facts(store: Store, node_id: str) -> MemoryFacts:
-    """Read them; raises NotFoundError when the memory is gone."""
+def read_memory_facts(store: Store, node_id: str, rules: Rules | None = None) -> MemoryFacts:
+    """Read them; `rules` None are those of the defaults. Raises NotFoundError when the memory is gone."""
+    looks = accesses(store, node_id, limit_rows=MAX_ACCESSES)
+    is_tracked = store.has_table("td_facts")
     return MemoryFacts(
         node=get_node(store, node_id),
         summary=access_summary(store, node_id),
-        accesses=tuple(accesses(store, node_id, limit_rows=MAX_ACCESSES)),
+        accesses=tuple(looks),
         related=tuple(related_nodes(store, node_id, limit_rows=MAX_RELATED)),
         moves=tuple(tier_moves(store, node_id)),
         confidence=tuple(confidence_changes(store, node_id)),
         revisions=tuple(revisions(store, node_id)),
+        explanation=why(store, node_id, rules or Rules(), store.now_ms()) if is_tracked else None,
+        roots=_roots(store, {access.session.root_id for access in looks}),
     )
+
+
+def _roots(store: Store, ids: Iterable[int]) -> dict[int, SessionRow]:
+    names = json.dumps(sorted(ids))
+    if not store.has_table("td_session"):
+        return {}
+    sql = f"SELECT {SESSION_COLUMNS} FROM td_session s WHERE s.id IN (SELECT value FROM json_each(?))"
+    rows: list[Any] = store.read(lambda conn: conn.execute(sql, (names,)).fetchall())
+    return {row[0]: SessionRow(*row) for row in rows}

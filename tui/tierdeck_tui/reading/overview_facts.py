@@ -11,8 +11,10 @@ import apsw
 from tierdeck.embed.index_path import index_path
 from tierdeck.errors import TierdeckError
 from tierdeck.maintenance.health import Check
+from tierdeck.promote.holds import holds
 from tierdeck.store import Store, StoreCounts, StoreKind, counts, time_ms_sql
 from tierdeck_tui.reading.console import Console
+from tierdeck_tui.reading.promotion_facts import PromotionFacts, read_promotion_facts
 
 _TIMES = ("created_at", "updated_at", "last_accessed")
 _LAST = f"SELECT {', '.join(f'max({time_ms_sql(column)})' for column in _TIMES)} FROM nodes"
@@ -22,7 +24,8 @@ _LAST = f"SELECT {', '.join(f'max({time_ms_sql(column)})' for column in _TIMES)}
 class OverviewFacts:
     """The store in numbers. Times are milliseconds since the epoch, None where there is none; sizes with logs.
 
-    `checks` are those that cost milliseconds at any size; `tierdeck doctor` makes them all.
+    `checks` are those that cost milliseconds at any size; `tierdeck doctor` makes them all. `promotion` is None in
+    a store that records no accesses; `moved_holds` are the held memories that another program moved all the same.
     """
 
     shown_path: str
@@ -36,6 +39,8 @@ class OverviewFacts:
     used_at_ms: int | None
     sessions: int | None
     checks: tuple[Check, ...]
+    promotion: PromotionFacts | None = None
+    moved_holds: int = 0
 
 
 def read_facts(deck: Console) -> OverviewFacts:
@@ -58,6 +63,8 @@ def read_facts(deck: Console) -> OverviewFacts:
         used_at_ms=used,
         sessions=_sessions(store),
         checks=_checks(store),
+        promotion=read_promotion_facts(deck) if store.has_table("td_facts") else None,
+        moved_holds=sum(hold.moved_to is not None for hold in holds(store, now_ms=store.now_ms())),
     )
 
 

@@ -1,4 +1,4 @@
-"""The Overview: what the store holds and how it is doing, each line a way into the Search screen."""
+"""The Overview: what the store holds and how it is doing, its lines lead to Search and Promotions."""
 
 from __future__ import annotations
 
@@ -41,6 +41,8 @@ class OverviewScreen(FrameScreen):
         with VerticalScroll(id="overview", can_focus=False):
             yield Card("By tier", id="tiers")
             yield Card("By type", id="types")
+            yield Card("Waiting to move", id="promotion")
+            yield Card("Last runs", id="runs")
             yield Card("Meaning", id="meaning")
             yield Card("Next", id="next")
             yield Card("Store", id="store")
@@ -91,6 +93,8 @@ class OverviewScreen(FrameScreen):
         self._facts = event.facts
         self._card("tiers").show(overview_lines.tier_lines(event.facts))
         self._card("types").show(overview_lines.type_lines(event.facts))
+        self._card("promotion").show(overview_lines.promotion_lines(event.facts))
+        self._card("runs").show(overview_lines.run_lines(event.facts, now_ms()))
         self._card("store").show(overview_lines.store_lines(event.facts, now_ms()))
         self._card("health").show(overview_lines.health_lines(event.facts))
         self._show_meaning()
@@ -109,7 +113,7 @@ class OverviewScreen(FrameScreen):
 
     @on(FactsFailed)
     def _show_error(self, event: FactsFailed) -> None:
-        for name in ("tiers", "types", "store", "health"):
+        for name in ("tiers", "types", "promotion", "runs", "store", "health"):
             self._card(name).show(overview_lines.error_lines(event.error))
 
     def _show_meaning(self) -> None:

@@ -21,8 +21,9 @@ MAX_ROWS = 3
 class CardLine:
     """A label, a value, and a share from 0 to 1 that is drawn as a bar.
 
-    `query` is what the Search screen opens with; None when the line leads nowhere. Label and value may hold
-    anybody's text: laying out makes it safe.
+    `query` is what the Search screen opens with, `tab` a tab of the Promotions screen, with `rule` only that rule's
+    memories; None, both, when the line leads nowhere. Label and value may hold anybody's text: laying out makes it
+    safe.
     """
 
     label: str
@@ -30,6 +31,13 @@ class CardLine:
     share: float | None = None
     state: State = "plain"
     query: str | None = None
+    tab: str | None = None
+    rule: str | None = None
+
+    @property
+    def leads_on(self) -> bool:
+        """Whether choosing it opens something."""
+        return self.query is not None or self.tab is not None
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,16 +7,20 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from tierdeck.model import Node
+from tierdeck.promote.records import Hold
 from tierdeck.search.hit import Hit, SearchAnswer
 from tierdeck_tui.reading.memory_facts import MemoryFacts
 from tierdeck_tui.view.access_lines import access_lines
 from tierdeck_tui.view.body import body_lines
+from tierdeck_tui.view.decision_lines import decision_lines
 from tierdeck_tui.view.excerpt import masked_pieces
 from tierdeck_tui.view.format import age, counted, local_time, percent
-from tierdeck_tui.view.history_lines import confidence_lines, revision_lines, tier_lines
+from tierdeck_tui.view.history_lines import confidence_lines, revision_lines
+from tierdeck_tui.view.hold_line import hold_words
 from tierdeck_tui.view.line import Line, Piece, line
 from tierdeck_tui.view.lines import Lines
 from tierdeck_tui.view.sanitise import visible
+from tierdeck_tui.view.tier_history import tier_history_lines
 from tierdeck_tui.view.why import why_lines
 from tierdeck_tui.view.wrap import wrap
 
@@ -77,9 +81,14 @@ def _sections(
     title = f"text · {counted(len(node.content), 'character')}"
     yield title, body_lines(node.content, cells, matches=matches, reveal=reveal, should_stop=should_stop)
     yield "metadata", wrapped(_metadata(node, reveal))
-    used = access_lines(facts.summary, facts.accesses, node.access_count, cells, now_ms)
+    used = access_lines(facts.summary, facts.accesses, node.access_count, cells, now_ms, roots=facts.roots)
     yield "accesses", wrapped(used)
-    yield "tier history", wrapped(tier_lines(facts.moves))
+    explained = facts.explanation
+    if explained is not None:
+        said = [*decision_lines(explained.decision, cells), *wrapped(_hold(explained.hold))]
+        yield "what the rules say now", said
+    entries = explained.history if explained is not None else ()
+    yield "tier history", wrapped(tier_history_lines(entries, facts.moves))
     yield "confidence", wrapped(confidence_lines(facts.confidence))
     yield "changes", wrapped(revision_lines(facts.revisions))
 
@@ -96,6 +105,12 @@ def _head(node: Node, now_ms: int) -> Iterator[Line]:
     for name, at_ms in (("created", node.created_at_ms), ("changed", changed_at_ms)):
         if at_ms is not None:
             yield line(Piece(f"{name} {local_time(at_ms)} ({age(at_ms, now_ms)})", "muted"))
+
+
+def _hold(hold: Hold | None) -> list[Line]:
+    if hold is None:
+        return []
+    return [line(Piece(hold_words(hold), "error" if hold.moved_to is not None else "warning"))]
 
 
 def _metadata(node: Node, reveal: bool) -> Iterator[Line]:

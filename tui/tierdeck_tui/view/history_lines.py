@@ -1,26 +1,13 @@
-"""What happened to a memory: tier moves, confidence, and changes that can be taken back. Pure."""
+"""What happened to a memory: its confidence, and changes that can be taken back. Pure."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tierdeck.model import ConfidenceChange, Revision, TierMove
+from tierdeck.model import ConfidenceChange, Revision
 from tierdeck_tui.view.format import local_time, short_number
 from tierdeck_tui.view.line import Line, Piece, line
 from tierdeck_tui.view.sanitise import visible
-
-
-def tier_lines(moves: Sequence[TierMove]) -> list[Line]:
-    """One line for each move between tiers, in the order given."""
-    return [
-        line(
-            Piece(local_time(move.at_ms), "muted"),
-            f"  {_safe(move.from_tier)} → {_safe(move.to_tier)}",
-            Piece(f"  {_safe(move.operation)}", "muted"),
-            _after("  ", move.reasoning),
-        )
-        for move in moves
-    ]
 
 
 def confidence_lines(changes: Sequence[ConfidenceChange]) -> list[Line]:

@@ -6,11 +6,14 @@ from typing import TYPE_CHECKING
 
 from tierdeck.errors import TierdeckError
 from tierdeck.model import NodeType, Tier
+from tierdeck.promote.records import Run
 from tierdeck.store import StoreKind
 from tierdeck_tui.reading.console import MeaningState
 from tierdeck_tui.reading.overview_facts import OverviewFacts
 from tierdeck_tui.view.card_line import CardLine, State
-from tierdeck_tui.view.format import age, count, percent, size
+from tierdeck_tui.view.decision_lines import rule_words
+from tierdeck_tui.view.format import age, count, counted, percent, size
+from tierdeck_tui.view.run_line import moved_words
 
 if TYPE_CHECKING:
     from tierdeck.embed.coverage import Coverage
@@ -50,6 +53,40 @@ def store_lines(facts: OverviewFacts, now_ms: int) -> list[CardLine]:
     if facts.sessions is not None:
         lines.append(CardLine("sessions", count(facts.sessions)))
     return lines
+
+
+def promotion_lines(facts: OverviewFacts) -> list[CardLine]:
+    """What waits for a person, by rule; then what nearly does, what is held, and whether the log is there."""
+    found = facts.promotion
+    if found is None:
+        return [CardLine("no accesses are recorded here", state="muted")]
+    most = max(found.candidates.values(), default=0)
+    lines = [
+        CardLine(rule_words(rule), count(number), share=number / most if most else 0.0, tab="candidates", rule=rule)
+        for rule, number in found.candidates.items()
+    ]
+    lines.append(CardLine("nearly", f"{count(sum(found.near.values()))} lack one thing", tab="near"))
+    if found.held:
+        lines.append(CardLine("held", count(found.held)))
+    if facts.moved_holds:
+        lines.append(CardLine("held, yet moved", f"{count(facts.moved_holds)} by another program", state="warn"))
+    lines.append(CardLine("log", counted(found.log_rows, "row"), tab="log"))
+    return lines
+
+
+def run_lines(facts: OverviewFacts, now_ms: int) -> list[CardLine]:
+    """The latest runs, newest first."""
+    found = facts.promotion
+    if found is None or not found.last_runs:
+        return [CardLine("none yet; `tierdeck sweep` makes one", state="muted", tab="runs" if found else None)]
+    return [_run_line(run, now_ms) for run in found.last_runs]
+
+
+def _run_line(run: Run, now_ms: int) -> CardLine:
+    is_open = run.ended_at_ms is None
+    end = ", not ended" if is_open else ""
+    text = f"{_ago(run.at_ms, now_ms)}: {moved_words(run)}{end}"
+    return CardLine(f"#{run.id} {run.kind}", text, state="warn" if is_open else "plain", tab="runs")
 
 
 def meaning_lines(meaning: MeaningState, found: Coverage | None) -> list[CardLine]:

@@ -1,4 +1,4 @@
-"""A titled box of lines on the Overview; a line that carries a query opens the Search screen with it."""
+"""A titled box of lines on the Overview; a line can open the Search screen or the Promotions screen, filtered."""
 
 from __future__ import annotations
 
@@ -44,6 +44,13 @@ class Card(Widget, can_focus=True):
 
         query: str
 
+    @dataclass
+    class BoardOpened(Message):
+        """A line was chosen that leads to the Promotions screen: its tab, and the rule to show, or all."""
+
+        tab: str
+        rule: str | None
+
     def __init__(self, title: str, *, id: str) -> None:
         super().__init__(id=id)
         self.border_title = title
@@ -57,13 +64,13 @@ class Card(Widget, can_focus=True):
 
     @property
     def cursor_query(self) -> str | None:
-        """What `enter` would open now; None when it would do nothing."""
+        """What `enter` would search for now; None when it would do something else, or nothing."""
         return self._lines[self._cursor].query if self._cursor < len(self._lines) else None
 
     def show(self, lines: Sequence[CardLine]) -> None:
         """Show these lines; the cursor stays at its place, or goes to the nearest line that opens something."""
         self._lines = tuple(lines)
-        opening = [index for index, line in enumerate(self._lines) if line.query is not None]
+        opening = [index for index, line in enumerate(self._lines) if line.leads_on]
         self._cursor = min(opening, key=lambda index: abs(index - self._cursor), default=0)
         self.refresh(layout=True)
 
@@ -88,15 +95,18 @@ class Card(Widget, can_focus=True):
         self.screen.focus_next(Card)
 
     def action_open_line(self) -> None:
-        """Open the Search screen with the line's query."""
-        if self.cursor_query is not None:
-            self.post_message(self.Opened(self.cursor_query))
+        """Open what the line under the cursor leads to."""
+        line = self._lines[self._cursor] if self._cursor < len(self._lines) else CardLine("")
+        if line.query is not None:
+            self.post_message(self.Opened(line.query))
+        elif line.tab is not None:
+            self.post_message(self.BoardOpened(line.tab, line.rule))
 
     def on_click(self, event: events.Click) -> None:
         """A click on a line opens it."""
         place = event.get_content_offset(self)
         rows = lay_out(self._lines, self.content_size.width)
-        if place is not None and place.y < len(rows) and self._lines[rows[place.y].index].query is not None:
+        if place is not None and place.y < len(rows) and self._lines[rows[place.y].index].leads_on:
             self._cursor = rows[place.y].index
             self.action_open_line()
 
@@ -108,7 +118,7 @@ class Card(Widget, can_focus=True):
 
     def _move(self, step: int) -> None:
         at = self._cursor + step
-        while 0 <= at < len(self._lines) and self._lines[at].query is None:
+        while 0 <= at < len(self._lines) and not self._lines[at].leads_on:
             at += step
         if 0 <= at < len(self._lines):
             self._cursor = at
@@ -117,7 +127,7 @@ class Card(Widget, can_focus=True):
     def _painted(self, row: LaidOut) -> Content:
         line = self._lines[row.index]
         cursor = None
-        if self.has_focus and row.index == self._cursor and line.query is not None:
+        if self.has_focus and row.index == self._cursor and line.leads_on:
             cursor = component_style(self, "card--cursor")
         value_style = cursor or self._style(line.state)
         if not row.value and not row.bar:

@@ -14,6 +14,7 @@ from textual.timer import Timer
 from textual.worker import get_current_worker
 
 from tierdeck.errors import StoppedError, TierdeckError
+from tierdeck.promote.rules import Rules
 from tierdeck.search.hit import Hit, SearchAnswer
 from tierdeck.store import Store
 from tierdeck.times import now_ms
@@ -67,9 +68,10 @@ class Detail(Vertical):
         number: int
         error: TierdeckError
 
-    def __init__(self, store: Store, *, id: str | None = None) -> None:
+    def __init__(self, store: Store, *, rules: Rules | None = None, id: str | None = None) -> None:
         super().__init__(id=id)
         self._store = store
+        self._rules = rules
         self._subject: Subject | None = None
         self._trail: list[Subject] = []
         self._facts: MemoryFacts | None = None
@@ -110,6 +112,12 @@ class Detail(Vertical):
         self._trail.clear()
         self._turn_to(subject, REST_S)
 
+    def follow(self, node_id: str) -> None:
+        """Show another memory; `back` comes back to this one."""
+        if self._subject is not None:
+            self._trail.append(self._subject)
+        self._turn_to(Subject(node_id), 0)
+
     def back(self) -> bool:
         """Go back to the memory that a relation was followed from; False when none was."""
         if not self._trail:
@@ -137,9 +145,7 @@ class Detail(Vertical):
     @on(MemoryList.Opened, "#related")
     def _follow(self, event: MemoryList.Opened) -> None:
         event.stop()
-        if self._subject is not None:
-            self._trail.append(self._subject)
-        self._turn_to(Subject(memory_of(event.row).id), 0)
+        self.follow(memory_of(event.row).id)
 
     @on(MemoryList.Highlighted, "#related")
     @on(MemoryList.Loaded, "#related")
@@ -185,7 +191,7 @@ class Detail(Vertical):
     def _read(self, number: int, subject: Subject, cells: int, reveal: bool) -> None:
         worker = get_current_worker()
         try:
-            facts = read_memory_facts(self._store, subject.node_id)
+            facts = read_memory_facts(self._store, subject.node_id, self._rules)
             text = detail_text(
                 facts, cells, now_ms(),
                 hit=subject.hit, answer=subject.answer, reveal=reveal, should_stop=lambda: worker.is_cancelled,

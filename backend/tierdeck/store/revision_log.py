@@ -93,6 +93,13 @@ def _log_confidence(
     conn: apsw.Connection, node_id: str, old: JSONValue, new: JSONValue, at_ms: int, revision_id: int
 ) -> None:
     """The log's columns take numbers only, and the oldest stores have no such log."""
+    # Where a trigger of ours noted the change already, it is at the same time: an undo puts the old `updated_at`
+    # back, and the trigger, which then knows no time but the system's, is corrected.
+    conn.execute(
+        "UPDATE td_confidence SET at = ?1 WHERE at <> ?1 "
+        "AND id = (SELECT max(id) FROM td_confidence WHERE node_id = ?2)",
+        (at_ms, node_id),
+    )
     has_log = conn.execute("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'confidence_updates'")
     if isinstance(old, int | float) and isinstance(new, int | float) and has_log.fetchone() is not None:
         conn.execute(

@@ -103,6 +103,7 @@ def test_accesses_are_listed_newest_first_and_counted_by_kind_root_and_day(store
         first_pull_ms=NOON,
         last_pull_ms=NOON + DAY,
         by_day=(("2026-11-30", 2), ("2026-12-01", 1)),
+        counted_pulls=3,
     )
     found = accesses(store, node.id)
     assert [access.at_ms for access in found] == sorted((access.at_ms for access in found), reverse=True)

@@ -17,8 +17,17 @@ from tierdeck.store import StoreKind
 from tierdeck_tui.actions import checked_keymap
 from tierdeck_tui.background import bring_up_meaning, fill_index, watch_store
 from tierdeck_tui.log_file import logging_to_file
-from tierdeck_tui.messages import BackgroundFailed, IndexFilled, IndexMoved, MeaningChanged, StoreChanged
-from tierdeck_tui.modes import FIRST_MODE, MODES, OVERVIEW, SEARCH, Mode
+from tierdeck_tui.messages import (
+    BackgroundFailed,
+    IndexFilled,
+    IndexMoved,
+    LogWanted,
+    MeaningChanged,
+    MemoryWanted,
+    StoreChanged,
+    WaitingCounted,
+)
+from tierdeck_tui.modes import FIRST_MODE, MODES, OVERVIEW, PROMOTIONS, SEARCH, Mode
 from tierdeck_tui.reading.console import Console
 from tierdeck_tui.reading.opening import StoreOpening
 from tierdeck_tui.screens.frame import FrameScreen
@@ -111,6 +120,21 @@ class TierdeckApp(ShellApp):
         if (screen := self.go_to_mode(SEARCH)) is not None:
             screen.open_query(query_text)
 
+    @on(Card.BoardOpened)
+    def _open_board(self, event: Card.BoardOpened) -> None:
+        if (screen := self.go_to_mode(PROMOTIONS)) is not None:
+            screen.open_tab(event.tab, event.rule)
+
+    @on(LogWanted)
+    def _open_log(self, event: LogWanted) -> None:
+        if (screen := self.go_to_mode(PROMOTIONS)) is not None:
+            screen.open_log(event.node_id)
+
+    @on(MemoryWanted)
+    def _open_memory(self, event: MemoryWanted) -> None:
+        if (screen := self.go_to_mode(SEARCH)) is not None:
+            screen.open_memory(event.node_id)
+
     @on(Card.Opened)
     def _open_card(self, event: Card.Opened) -> None:
         self.open_search(event.query)
@@ -118,6 +142,10 @@ class TierdeckApp(ShellApp):
     def action_mode_search(self) -> None:
         """Show the Search screen."""
         self.go_to_mode(SEARCH)
+
+    def action_mode_promotions(self) -> None:
+        """Show the Promotions screen."""
+        self.go_to_mode(PROMOTIONS)
 
     def action_mode_overview(self) -> None:
         """Show the Overview."""
@@ -209,6 +237,10 @@ class TierdeckApp(ShellApp):
             self._fill_again()
             for screen in self._live_screens():
                 screen.store_changed()
+
+    @on(WaitingCounted)
+    def _waiting_counted(self, event: WaitingCounted) -> None:
+        self.status = replace(self.status, badges={**self.status.badges, PROMOTIONS: event.memories})
 
     @on(MeaningChanged)
     def _meaning_changed(self, event: MeaningChanged) -> None:

@@ -18,8 +18,16 @@ from tierdeck.errors import StoreBusyError, TierdeckError
 from tierdeck.model import NodeFilter
 from tierdeck.store import count_nodes
 from tierdeck_tui.log_file import log
-from tierdeck_tui.messages import BackgroundFailed, IndexFilled, IndexMoved, MeaningChanged, StoreChanged
+from tierdeck_tui.messages import (
+    BackgroundFailed,
+    IndexFilled,
+    IndexMoved,
+    MeaningChanged,
+    StoreChanged,
+    WaitingCounted,
+)
 from tierdeck_tui.reading.console import Console
+from tierdeck_tui.reading.promotion_facts import count_waiting
 
 if TYPE_CHECKING:
     from tierdeck.embed.embed_report import EmbedProgress
@@ -80,13 +88,17 @@ def fill_index(deck: Console, post: Post, stopped: threading.Event) -> None:
 
 
 def watch_store(deck: Console, post: Post, stopped: threading.Event) -> None:
-    """Count the memories, and again whenever another program wrote, until stopped; run it in a worker."""
+    """Count the memories and what waits for a person, and again whenever somebody wrote, until stopped.
+
+    Run it in a worker.
+    """
     seen: int | None = None
     while not stopped.is_set():
         try:
             version = deck.store.data_version()
             if version != seen:
                 post(StoreChanged(count_nodes(deck.store, EVERYTHING), is_first=seen is None))
+                post(WaitingCounted(count_waiting(deck)))
                 seen = version
         except StoreBusyError:
             log.info("watch: the store is held by another program")

@@ -10,6 +10,7 @@ from textual.message import Message
 from tierdeck.errors import TierdeckError
 from tierdeck_tui.reading.console import MeaningState
 from tierdeck_tui.reading.overview_facts import OverviewFacts
+from tierdeck_tui.reading.promotion_facts import PromotionFacts
 
 if TYPE_CHECKING:
     from tierdeck.embed.coverage import Coverage
@@ -76,5 +77,40 @@ class FactsFailed(Message):
 @dataclass
 class VectorsFailed(Message):
     """The vectors could not be counted."""
+
+    error: TierdeckError
+
+
+@dataclass
+class WaitingCounted(Message):
+    """How many memories could be moved now: candidates that nothing blocks."""
+
+    memories: int
+
+
+@dataclass
+class LogWanted(Message):
+    """The operator wants to see what happened to a memory."""
+
+    node_id: str
+
+
+@dataclass
+class MemoryWanted(Message):
+    """The operator wants to see a memory on the Search screen."""
+
+    node_id: str
+
+
+@dataclass
+class PromotionRead(Message):
+    """The numbers of promotion were read."""
+
+    facts: PromotionFacts
+
+
+@dataclass
+class PromotionFailed(Message):
+    """They could not be read."""
 
     error: TierdeckError

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from tierdeck_tui.reading.console import Console
 from tierdeck_tui.screens.frame import FrameScreen
 from tierdeck_tui.screens.overview import OverviewScreen
+from tierdeck_tui.screens.promotions import PromotionsScreen
 from tierdeck_tui.screens.search import SearchScreen
 from tierdeck_tui.status import ModeTitle
 
@@ -20,10 +21,12 @@ class Mode(ModeTitle):
 
 
 SEARCH = "search"
+PROMOTIONS = "promotions"
 OVERVIEW = "overview"
 
 MODES: tuple[Mode, ...] = (
     Mode(SEARCH, "1", "Search", SearchScreen),
+    Mode(PROMOTIONS, "2", "Promotions", PromotionsScreen),
     Mode(OVERVIEW, "4", "Overview", OverviewScreen),
 )
 FIRST_MODE = MODES[0].name

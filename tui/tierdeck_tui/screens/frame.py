@@ -49,3 +49,12 @@ class FrameScreen(Screen[None]):
 
     def open_query(self, query_text: str) -> None:
         """Look for this; only the Search screen does."""
+
+    def open_memory(self, node_id: str) -> None:
+        """Show this memory; only the Search screen does."""
+
+    def open_tab(self, name: str, rule: str | None) -> None:
+        """Show this tab, of this rule only or of all; only the Promotions screen does."""
+
+    def open_log(self, node_id: str) -> None:
+        """Show what happened to this memory; only the Promotions screen does."""

@@ -1,4 +1,4 @@
-"""What an operator does with memories from a screen that shows them: copy, edit, archive, restore, take back.
+"""What an operator does with memories from a screen that shows them: copy, edit, archive, restore.
 
 Each change shows what it would do and waits for a word in a dialog; the work runs in a thread and can be undone.
 """
@@ -7,44 +7,35 @@ from __future__ import annotations
 
 import asyncio
 import shlex
-from collections.abc import Iterable, Sequence
-from typing import cast
+from collections.abc import Sequence
 
 from textual import work
 
 from tierdeck.errors import TierdeckError
-from tierdeck.model import Node, Revision, Tier
+from tierdeck.model import Node, Tier
+from tierdeck.promote.override import archive_nodes, restore_nodes
 from tierdeck.secret_scan import has_secret, mask_secrets
-from tierdeck.store import archive_nodes, edit_node, get_node, restore_nodes, revisions, undo
-from tierdeck_tui.action_app import ActionApp
+from tierdeck.store import edit_node, get_node
 from tierdeck_tui.reading.console import Console
 from tierdeck_tui.screens.choice import Choice, ChoiceDialog
-from tierdeck_tui.screens.confirm import ConfirmDialog
 from tierdeck_tui.screens.edit_form import EditForm
-from tierdeck_tui.screens.frame import FrameScreen
 from tierdeck_tui.screens.reason import ReasonDialog
-from tierdeck_tui.view.change_preview import move_preview, standing_change, undo_preview
+from tierdeck_tui.screens.undo_actions import UndoActionsScreen
+from tierdeck_tui.view.change_preview import move_preview
 from tierdeck_tui.view.format import counted
 from tierdeck_tui.view.json_form import json_text
 from tierdeck_tui.view.masked import masked_form
 
 
-class MemoryActionsScreen(FrameScreen):
+class MemoryActionsScreen(UndoActionsScreen):
     """A screen that shows memories. Subclasses say which ones are meant, and read again what was changed."""
 
     def __init__(self, console: Console) -> None:
-        super().__init__()
-        self.deck = console
+        super().__init__(console)
         self.is_revealed = False
-        # What the last change made here was, by memory; forgotten once it was offered to be taken back.
-        self._last_change: dict[str, int] = {}
 
     def chosen_ids(self) -> tuple[str, ...]:
         """The memories that an action on several takes: the marked ones, else the one that is looked at."""
-        raise NotImplementedError
-
-    def subject_id(self) -> str | None:
-        """The memory that is looked at."""
         raise NotImplementedError
 
     def search_command(self) -> str | None:
@@ -54,10 +45,6 @@ class MemoryActionsScreen(FrameScreen):
     def command(self, *words: str) -> str:
         """A command line for this store, quoted for the shell."""
         return shlex.join(["tierdeck", "--db", str(self.deck.store.path), *words])
-
-    def changed(self) -> None:
-        """Read again what a change may have moved."""
-        raise NotImplementedError
 
     def set_reveal(self, reveal: bool) -> None:
         """Show what looks like a secret, or mask it."""
@@ -85,14 +72,6 @@ class MemoryActionsScreen(FrameScreen):
         """Move archived memories to longterm."""
         self._move(self.chosen_ids(), Tier.LONGTERM)
 
-    def action_undo(self) -> None:
-        """Take back the last change made here; once that was offered, the last one of the memory looked at."""
-        self._undo(self.subject_id())
-
-    @property
-    def _shell(self) -> ActionApp:
-        return cast("ActionApp", self.app)
-
     async def _read_nodes(self, ids: Sequence[str]) -> list[Node]:
         return await asyncio.to_thread(lambda: [get_node(self.deck.store, node_id) for node_id in ids])
 
@@ -113,15 +92,15 @@ class MemoryActionsScreen(FrameScreen):
         chosen = await self.app.push_screen_wait(ChoiceDialog(f"Copy of {what}", "", choices, first="id"))
         try:
             if chosen == "id":
-                self._shell.copy_out("\n".join(ids), "the id" if len(ids) == 1 else "the ids")
+                self.shell.copy_out("\n".join(ids), "the id" if len(ids) == 1 else "the ids")
             elif chosen == "show":
-                self._shell.copy_out(self.command("show", *ids), "the command")
+                self.shell.copy_out(self.command("show", *ids), "the command")
             elif chosen == "search" and search:
-                self._shell.copy_out(search, "the command")
+                self.shell.copy_out(search, "the command")
             elif chosen in ("text", "json"):
                 await self._copy_content(ids, is_json=chosen == "json")
         except TierdeckError as e:
-            self._shell.show_error(e)
+            self.shell.show_error(e)
 
     async def _copy_content(self, ids: Sequence[str], *, is_json: bool) -> None:
         nodes = await self._read_nodes(ids)
@@ -129,7 +108,7 @@ class MemoryActionsScreen(FrameScreen):
             text = json_text(masked_form({"memories": nodes}, reveal=self.is_revealed))
         else:
             text = "\n\n".join(node.content if self.is_revealed else mask_secrets(node.content) for node in nodes)
-        self._shell.copy_out(text, "JSON" if is_json else "the text")
+        self.shell.copy_out(text, "JSON" if is_json else "the text")
         if not self.is_revealed and any(has_secret(node.content) for node in nodes):
             self.notify("secrets were copied masked; m shows them first", severity="warning")
 
@@ -147,9 +126,9 @@ class MemoryActionsScreen(FrameScreen):
                 lambda: edit_node(self.deck.store, node_id, edit.changes, actor=actor, reason=reason)
             )
         except TierdeckError as e:
-            self._shell.show_error(e)
+            self.shell.show_error(e)
         else:
-            await self._changed_here([node_id], "changed 1 memory")
+            await self.changed_here([node_id], "changed 1 memory")
 
     @work(group="change", description="change memories")
     async def _move(self, ids: Sequence[str], to_tier: Tier) -> None:
@@ -171,58 +150,6 @@ class MemoryActionsScreen(FrameScreen):
             actor = self.deck.operator()
             moved = await asyncio.to_thread(lambda: move(self.deck.store, ids, actor=actor, reason=reason))
         except TierdeckError as e:
-            self._shell.show_error(e)
+            self.shell.show_error(e)
         else:
-            await self._changed_here(moved, f"{verb.lower()}d {counted(len(moved), 'memory', 'memories')}")
-
-    @work(group="change", description="change memories")
-    async def _undo(self, node_id: str | None) -> None:
-        last, self._last_change = self._last_change, {}
-        try:
-            changes = [(node, change) for node, change in await self._standing(last) if last[node.id] == change.id]
-            is_elsewhere = bool(changes) and all(node.id != node_id for node, _ in changes)
-            if not changes and node_id is not None:
-                changes = await self._standing([node_id])
-                if not changes:
-                    self.notify("no change of this memory stands that could be taken back")
-            if not changes or not await self._confirm_undo(changes, is_elsewhere=is_elsewhere):
-                return
-            await asyncio.to_thread(self._take_back, changes, self.deck.operator())
-        except TierdeckError as e:
-            self._shell.show_error(e)
-        else:
-            [(_, first), *others] = changes
-            also = f" and {counted(len(others), 'more', 'more')}" if others else ""
-            self._done(f"took back #{first.id}{also}")
-
-    async def _confirm_undo(self, changes: Sequence[tuple[Node, Revision]], *, is_elsewhere: bool) -> bool:
-        many = counted(len(changes), "memory", "memories")
-        title = f"Undo a change of {changes[0][0].short_id if len(changes) == 1 else many}"
-        text = undo_preview(changes)
-        if is_elsewhere:
-            text += "\n\nIt is the last change made here. After Cancel, undo means\nthe memory you look at."
-        is_sure = await self.app.push_screen_wait(ConfirmDialog(title, text, confirm="Take back"))
-        return is_sure is True
-
-    async def _standing(self, ids: Iterable[str]) -> list[tuple[Node, Revision]]:
-        """The change of each memory that an undo would take back; a memory without one is left out."""
-
-        def read() -> list[tuple[Node, Revision]]:
-            store = self.deck.store
-            found = [(node_id, standing_change(revisions(store, node_id))) for node_id in ids]
-            return [(get_node(store, node_id), change) for node_id, change in found if change is not None]
-
-        return await asyncio.to_thread(read)
-
-    def _take_back(self, changes: Sequence[tuple[Node, Revision]], actor: str) -> None:
-        with self.deck.store.writing():  # all or none
-            for node, change in changes:
-                undo(self.deck.store, node.id, actor=actor, revision_id=change.id)
-
-    async def _changed_here(self, ids: Sequence[str], message: str) -> None:
-        self._last_change = {node.id: change.id for node, change in await self._standing(ids)}
-        self._done(f"{message}; u takes it back")
-
-    def _done(self, message: str) -> None:
-        self.notify(message)
-        self.changed()
+            await self.changed_here(moved, f"{verb.lower()}d {counted(len(moved), 'memory', 'memories')}")

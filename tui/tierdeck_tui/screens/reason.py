@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from textual import events, on
+from textual.content import Content
 from textual.widget import Widget
 from textual.widgets import Input, Static
 
-from tierdeck_tui.screens.dialog import Dialog
+from tierdeck_tui.screens.dialog import Dialog, Result
 from tierdeck_tui.view.sanitise import visible
 from tierdeck_tui.widgets.dialog_button import DialogButton
 from tierdeck_tui.widgets.safe_input import SafeInput
@@ -21,8 +22,8 @@ def reason_chars(text: str) -> int:
     return sum(1 for char in text if not char.isspace() and visible(char) == char)
 
 
-class ReasonDialog(Dialog[str]):
-    """Shows what would happen and asks why; the answer is the reason, None when cancelled.
+class ReasonedDialog(Dialog[Result]):
+    """Shows what would happen and asks why; subclasses say what the answer holds beside the reason.
 
     The focus begins on Cancel; what is typed goes into the box all the same. Enter in the box goes on to the
     button and does not press it.
@@ -51,9 +52,10 @@ class ReasonDialog(Dialog[str]):
 
     def on_mount(self) -> None:
         """Say what is lacking."""
-        self._look("")
+        self._look()
 
-    def answer(self, _: DialogButton, /) -> str:
+    @property
+    def reason(self) -> str:
         """The reason as typed, without the spaces around it."""
         return self._box.value.strip()
 
@@ -71,8 +73,8 @@ class ReasonDialog(Dialog[str]):
         return self.query_one("#reason", Input)
 
     @on(Input.Changed)
-    def _changed(self, event: Input.Changed) -> None:
-        self._look(event.value)
+    def _changed(self) -> None:
+        self._look()
 
     @on(Input.Submitted)
     def _submitted(self) -> None:
@@ -81,8 +83,21 @@ class ReasonDialog(Dialog[str]):
             button.focus()
             self.hold_last_key()  # enter: held down, it would go on to press
 
-    def _look(self, text: str) -> None:
-        lacks = MIN_REASON_CHARS - reason_chars(text) if self._is_mandatory else 0
-        self.query_one("#confirm", DialogButton).disabled = lacks > 0
-        note = f"a reason of at least {MIN_REASON_CHARS} characters is needed" if lacks > 0 else ""
-        self.query_one("#reason-lacks", Static).update(note)
+    def lacking(self) -> str:
+        """What the answer still lacks, in words; empty when nothing does."""
+        if self._is_mandatory and reason_chars(self._box.value) < MIN_REASON_CHARS:
+            return f"a reason of at least {MIN_REASON_CHARS} characters is needed"
+        return ""
+
+    def _look(self) -> None:
+        note = self.lacking()
+        self.query_one("#confirm", DialogButton).disabled = bool(note)
+        self.query_one("#reason-lacks", Static).update(Content(visible(note, one_line=True)))
+
+
+class ReasonDialog(ReasonedDialog[str]):
+    """Shows what would happen and asks why; the answer is the reason, None when cancelled."""
+
+    def answer(self, _: DialogButton, /) -> str:
+        """The reason."""
+        return self.reason

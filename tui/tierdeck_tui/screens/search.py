@@ -15,6 +15,7 @@ from textual.worker import get_current_worker
 
 from tierdeck.errors import StoppedError, TierdeckError
 from tierdeck.model import NodeFilter
+from tierdeck.promote.rules import rules_of
 from tierdeck.search import SearchAnswer, parse_query, rerank
 from tierdeck.store import count_left_in_archive
 from tierdeck_tui.actions import Scope
@@ -23,7 +24,7 @@ from tierdeck_tui.reading.console import Console
 from tierdeck_tui.reading.memory_pages import MemoryPages
 from tierdeck_tui.reading.search_run import SearchRequest, SearchRunner
 from tierdeck_tui.screens.filter_form import FilterForm
-from tierdeck_tui.screens.memory_actions import MemoryActionsScreen
+from tierdeck_tui.screens.tier_actions import TierActionsScreen
 from tierdeck_tui.view.format import short_number
 from tierdeck_tui.view.line import Line, line
 from tierdeck_tui.view.search_status import (
@@ -44,10 +45,10 @@ from tierdeck_tui.widgets.result_panes import ResultPanes
 TWO_PANES_CELLS = 100
 
 
-class SearchScreen(MemoryActionsScreen):
+class SearchScreen(TierActionsScreen):
     """Query box, balance, filters, list and detail. The query's text holds the words and the filters alike."""
 
-    scopes: tuple[Scope, ...] = ("search",)
+    scopes: tuple[Scope, ...] = ("memories", "search")
     CSS_PATH = "search.tcss"
     HORIZONTAL_BREAKPOINTS = [(0, "-one-pane"), (TWO_PANES_CELLS, "-two-panes")]  # noqa: RUF012 - as Textual types it
     AUTO_FOCUS = "#results"
@@ -88,6 +89,7 @@ class SearchScreen(MemoryActionsScreen):
         self._status: Line = ()
         self._pause: Timer | None = None
         self._opening_text = ""
+        self._opening_memory = ""
 
     def compose_body(self) -> Iterable[Widget]:
         """One line to ask, one for balance and filters, one that says what came of it, then the panes."""
@@ -98,7 +100,7 @@ class SearchScreen(MemoryActionsScreen):
             yield AlphaBar(id="alpha")
             yield LineBar(id="chips")
         yield LineBar(id="status")
-        yield ResultPanes(self.deck.store, id="panes")
+        yield ResultPanes(self.deck.store, rules=rules_of(self.deck.settings.promotion), id="panes")
 
     def on_mount(self) -> None:
         """Begin with the newest memories."""
@@ -116,6 +118,13 @@ class SearchScreen(MemoryActionsScreen):
         self._panes.zoom(None)
         self._set_text(query_text)
         self._results.focus()
+
+    def open_memory(self, node_id: str) -> None:
+        """Show a memory in the detail, whatever the list shows; `backspace` goes back to what stood there."""
+        if not self.is_mounted:
+            self._opening_memory = node_id
+            return
+        self._panes.open_memory(node_id)
 
     def reload(self) -> None:
         """Read everything shown again; the cursor stays on its memory."""
@@ -231,6 +240,9 @@ class SearchScreen(MemoryActionsScreen):
 
     @on(MemoryList.Loaded, "#results")
     def _loaded(self) -> None:
+        node_id, self._opening_memory = self._opening_memory, ""
+        if node_id:
+            self._panes.open_memory(node_id)
         if self._answer is not None:
             return
         self._say_browse_status()
@@ -351,7 +363,7 @@ class SearchScreen(MemoryActionsScreen):
         """Back to the memory that a relation was followed from."""
         self._panes.back_relation()
 
-    # What the actions of `MemoryActionsScreen` work on.
+    # What the actions of `TierActionsScreen` work on.
 
     def chosen_ids(self) -> tuple[str, ...]:
         """The marked memories, else the one that is looked at."""

@@ -6,8 +6,10 @@ from collections.abc import Sequence
 from difflib import unified_diff
 
 from tierdeck.model import Node, NodeChanges, Revision, Tier
+from tierdeck.promote.records import LogEntry
 from tierdeck.secret_scan import mask_secrets
 from tierdeck_tui.view.format import counted, local_time, short_number
+from tierdeck_tui.view.log_line import deed_words
 from tierdeck_tui.view.sanitise import cut, visible
 
 _MAX_SHOWN = 6
@@ -46,16 +48,16 @@ def edit_preview(node: Node, changes: NodeChanges) -> str:
     return "\n".join(lines)
 
 
-def undo_preview(changes: Sequence[tuple[Node, Revision]]) -> str:
+def undo_preview(changes: Sequence[tuple[Node, Revision | LogEntry]]) -> str:
     """Which changes would be taken back, of which memories."""
     if len(changes) > 1:
         return _undo_lines(changes)
-    [(node, revision)] = changes
-    reason = f": {visible(revision.reason, one_line=True)}" if revision.reason else ""
+    [(node, change)] = changes
+    reason = f": {visible(change.reason, one_line=True)}" if change.reason else ""
     return (
         f"{_head(node.content)}\n\n"
-        f"takes back #{revision.id} {revision.kind} by {visible(revision.actor, one_line=True)}{reason}\n"
-        f"of {local_time(revision.at_ms)}"
+        f"takes back #{change.id} {_deed(change)} by {visible(change.actor, one_line=True)}{reason}\n"
+        f"of {local_time(change.at_ms)}"
     )
 
 
@@ -76,15 +78,19 @@ def standing_change(revisions: Sequence[Revision]) -> Revision | None:
     return None
 
 
-def _undo_lines(changes: Sequence[tuple[Node, Revision]]) -> str:
+def _undo_lines(changes: Sequence[tuple[Node, Revision | LogEntry]]) -> str:
     lines = [
-        f"{visible(node.short_id, one_line=True)}  #{revision.id} {revision.kind}  "
+        f"{visible(node.short_id, one_line=True)}  #{change.id} {_deed(change)}  "
         f"{_head(node.content, _MOVED_TEXT_CELLS)}"
-        for node, revision in changes[:_MAX_SHOWN]
+        for node, change in changes[:_MAX_SHOWN]
     ]
     if len(changes) > _MAX_SHOWN:
         lines.append(f"and {counted(len(changes) - _MAX_SHOWN, 'more', 'more')}")
     return "\n".join(lines)
+
+
+def _deed(change: Revision | LogEntry) -> str:
+    return change.kind if isinstance(change, Revision) else f"{change.kind} {deed_words(change)}"
 
 
 def _diff(old: str, new: str) -> list[str]:

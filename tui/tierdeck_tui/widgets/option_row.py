@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 
 from rich.style import Style
 from textual import events
+from textual.message import Message
 from textual.strip import Strip
 
 from tierdeck_tui.view.line import Piece, fit
@@ -21,6 +23,12 @@ class OptionRow(LinesView, can_focus=True):
     OptionRow { height: 1; width: 1fr; overflow: hidden hidden; }
     OptionRow:focus { text-style: none; }
     """
+
+    @dataclass
+    class Changed(Message):
+        """Something else is chosen."""
+
+        option_row: OptionRow
 
     def __init__(
         self, names: Sequence[str], chosen: Collection[str], *, is_single: bool = False, id: str | None = None
@@ -80,9 +88,12 @@ class OptionRow(LinesView, can_focus=True):
         return Strip.join([strip, self.strip_of(fit((), 1), self.rich_style)])
 
     def _choose(self, name: str) -> None:
+        before = self.chosen
         if self._is_single:
             self._chosen = [name]
         elif name in self._chosen:
             self._chosen.remove(name)
         else:
             self._chosen.append(name)
+        if self.chosen != before:
+            self.post_message(self.Changed(self))

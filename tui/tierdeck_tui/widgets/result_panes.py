@@ -9,6 +9,7 @@ from textual.app import ComposeResult
 from textual.containers import Horizontal
 from textual.widget import Widget
 
+from tierdeck.promote.rules import Rules
 from tierdeck.search.hit import Hit, SearchAnswer
 from tierdeck.store import Store
 from tierdeck_tui.view.memory_row import memory_of
@@ -30,16 +31,17 @@ class ResultPanes(Horizontal):
     ResultPanes > MemoryList { width: 1fr; height: 1fr; }
     """
 
-    def __init__(self, store: Store, *, id: str | None = None) -> None:
+    def __init__(self, store: Store, *, rules: Rules | None = None, id: str | None = None) -> None:
         super().__init__(id=id)
         self._store = store
+        self._rules = rules
         self._zoomed: Pane | None = None
         self.answer: SearchAnswer | None = None
 
     def compose(self) -> ComposeResult:
         """The list, then the detail."""
         yield MemoryList(id="results")
-        yield Detail(self._store, id="detail")
+        yield Detail(self._store, rules=self._rules, id="detail")
 
     @property
     def results(self) -> MemoryList:
@@ -80,6 +82,13 @@ class ResultPanes(Horizontal):
         """Show what looks like a secret, or mask it again."""
         self.results.set_reveal(reveal)
         self.detail.set_reveal(reveal)
+
+    def open_memory(self, node_id: str) -> None:
+        """Show this memory in the detail, the way back leading to the one that was shown there."""
+        self.detail.follow(node_id)
+        if self.screen.has_class("-one-pane") or self._zoomed == "list":
+            self.zoom("detail")
+        self.text.focus()
 
     def next_pane(self, first: Widget) -> None:
         """Focus the next of `first`, list, text and relations that can be seen, and round again."""

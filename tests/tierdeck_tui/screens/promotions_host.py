@@ -1,0 +1,160 @@
+"""A store in which something waits in every tab, the Promotions screen on it, and what a test looks at there."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+
+from textual.pilot import Pilot
+from textual.widgets import Input
+
+from tests.tierdeck_tui.settled import settled
+from tierdeck.config import PromotionSettings
+from tierdeck.model import AccessKind, NodeDraft, NodeType, Tier
+from tierdeck.promote import end_session, meet_session, record_accesses
+from tierdeck.promote.log import entries
+from tierdeck.promote.records import LogEntry, LogFilter
+from tierdeck.store import Store, add_nodes, get_node, open_store
+from tierdeck_tui.app import TierdeckApp
+from tierdeck_tui.screens.promotions import PromotionsScreen
+from tierdeck_tui.view.line import text_of
+from tierdeck_tui.widgets.dialog_button import DialogButton
+from tierdeck_tui.widgets.line_bar import LineBar
+from tierdeck_tui.widgets.promotion_pane import REST_S, PromotionPane
+from tierdeck_tui.widgets.row_list import RowList
+from tierdeck_tui.widgets.tab_bar import TabBar
+
+START_MS = 1_700_000_000_000
+BY_HAND = PromotionSettings(automatic=False)
+# Each stands in the tier that its first word names, and has the evidence that the rest tells.
+USED_TWICE, USED_ONCE, PROVEN, ONE_SHORT, UNUSED = (
+    f"{n}{n}{n}{n}aaaa-0000-4000-8000-00000000000{n}" for n in range(5)
+)
+TEXTS = {
+    USED_TWICE: "task memory that one session used twice",
+    USED_ONCE: "task memory that was used once",
+    PROVEN: "session memory that three sessions used with success",
+    ONE_SHORT: "session memory that two sessions used with success",
+    UNUSED: "task memory that nobody used",
+}
+USES = ((USED_TWICE, USED_TWICE, PROVEN, ONE_SHORT), (PROVEN, ONE_SHORT), (PROVEN, USED_ONCE))
+
+
+def fill(store: Store, texts: dict[str, str] | None = None) -> None:
+    """Memories with their accesses; nothing is moved by it."""
+    texts = texts or TEXTS
+    tiers = {PROVEN: Tier.SESSION, ONE_SHORT: Tier.SESSION}
+    drafts = [
+        NodeDraft(
+            text, id=node_id, type=NodeType.FACT, tier=tiers.get(node_id, Tier.TASK), confidence=0.9,
+            created_at_ms=START_MS + number * 1000,
+        )
+        for number, (node_id, text) in enumerate(texts.items())
+    ]  # fmt: skip
+    add_nodes(store, drafts)
+    for number, used in enumerate(
+        [(USED_TWICE, USED_TWICE, PROVEN, ONE_SHORT), (PROVEN, ONE_SHORT), (PROVEN, USED_ONCE)]
+    ):
+        session = meet_session(store, f"agent-{number}")
+        for node_id in used:
+            record_accesses(store, session.id, [node_id], AccessKind.PULL, settings=BY_HAND)
+        end_session(store, session.id, outcome="success", settings=BY_HAND)
+
+
+def waiting_store(path: Path) -> Path:
+    """A store of ours in which two memories wait and two lack one thing."""
+    with open_store(path, create=True) as store:
+        fill(store)
+    return path
+
+
+class Board:
+    """What is on the Promotions screen of a running app."""
+
+    def __init__(self, app: TierdeckApp, pilot: Pilot[None]) -> None:
+        self.app = app
+        self.pilot = pilot
+
+    @property
+    def store(self) -> Store:
+        return self.app.deck.store
+
+    @property
+    def screen(self) -> PromotionsScreen:
+        """The screen, also while a dialog lies over it."""
+        return next(screen for screen in self.app.screen_stack if isinstance(screen, PromotionsScreen))
+
+    @property
+    def rows(self) -> RowList:
+        """The list that is shown."""
+        return next(rows for rows in self.screen.query(RowList) if rows.display)
+
+    @property
+    def pane(self) -> str:
+        return "\n".join(text_of(line) for line in self.screen.query_one(PromotionPane).lines)
+
+    @property
+    def status(self) -> str:
+        return self.screen.query_one("#promotion-status", LineBar).text
+
+    @property
+    def tabs(self) -> str:
+        return self.screen.query_one(TabBar).render_line(0).text
+
+    def lines(self) -> list[str]:
+        """What the list shows, without empty lines."""
+        rows = self.rows
+        shown = [rows.render_line(y).text.rstrip() for y in range(rows.size.height)]
+        return [line for line in shown if line]
+
+    def painted(self) -> str:
+        """Every line of the terminal."""
+        return "\n".join(strip.text for strip in self.app.screen._compositor.render_strips())
+
+    def tier(self, node_id: str) -> Tier:
+        return get_node(self.store, node_id).tier
+
+    def log(self, **filters: object) -> list[LogEntry]:
+        """The promotion log, newest first."""
+        return entries(self.store, LogFilter(**filters))  # type: ignore[arg-type]
+
+    async def settle(self) -> None:
+        """Wait until what was asked for is there."""
+        await settled(self.pilot, pause_s=REST_S + 0.02)
+
+    async def open(self) -> None:
+        """Go to the screen."""
+        await self.press("2")
+
+    async def press(self, *keys: str) -> None:
+        """Press keys and wait for what they ask for."""
+        await self.pilot.press(*keys)
+        await self.settle()
+
+    async def until(self, is_so: Callable[[], bool]) -> None:
+        """Wait for something that a thread brings about."""
+        for _ in range(500):
+            if is_so():
+                return
+            await asyncio.sleep(0.01)
+            await self.pilot.pause()
+        raise AssertionError("it never came:\n" + self.painted())
+
+    async def asked(self, key: str) -> str:
+        """What the dialog says that this key opens."""
+        await self.pilot.press(key)
+        await self.until(lambda: self.app.screen is not self.screen)
+        await self.pilot.pause()
+        return self.painted()
+
+    async def confirm(self, reason: str = "") -> None:
+        """Press the dialog's own button, with this reason where one is asked for."""
+        dialog = self.app.screen
+        if reason:
+            dialog.query_one("#reason", Input).value = reason
+            await self.pilot.pause()
+        dialog.query_one("#confirm", DialogButton).press()
+        await self.until(lambda: self.app.screen is self.screen)
+        await self.until(lambda: not any(w.group == "change" and not w.is_finished for w in self.app.workers))
+        await self.settle()

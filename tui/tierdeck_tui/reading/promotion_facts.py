@@ -1,0 +1,71 @@
+"""What waits for a person in promotion, read in a worker: for the tabs, the header's badge and the Overview."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from tierdeck.promote.candidates import count_candidates
+from tierdeck.promote.facts import check_tracked
+from tierdeck.promote.holds import holds
+from tierdeck.promote.log import count_entries, moves_per_day
+from tierdeck.promote.near import count_near
+from tierdeck.promote.records import LogFilter, Run
+from tierdeck.promote.rules import RuleName, Rules, rules_of
+from tierdeck.promote.runs import runs
+from tierdeck_tui.reading.console import Console
+
+LAST_RUNS = 3
+SPARK_DAYS = 30
+
+
+@dataclass(frozen=True, slots=True)
+class PromotionFacts:
+    """Promotion in numbers. `last_runs` newest first; `by_day` the moves of the last days, oldest first."""
+
+    candidates: Mapping[RuleName, int]
+    near: Mapping[RuleName, int]
+    held: int
+    log_rows: int
+    runs: int
+    last_runs: tuple[Run, ...]
+    by_day: tuple[tuple[str, int], ...]
+
+    @property
+    def waiting(self) -> int:
+        """How many memories could be moved now."""
+        return sum(self.candidates.values())
+
+
+def read_promotion_facts(deck: Console) -> PromotionFacts:
+    """Read them.
+
+    Raises:
+        ReadOnlyStoreError: no accesses are recorded in this store; the hint says what would.
+        StoreError: the store can't be read.
+    """
+    store, rules = deck.store, rules_in_force(deck)
+    check_tracked(store)
+    now = store.now_ms()
+    return PromotionFacts(
+        candidates=dict(count_candidates(store, rules, now)),
+        near=dict(count_near(store, rules, now)),
+        held=len(holds(store, now_ms=now)),
+        log_rows=count_entries(store, LogFilter()),
+        runs=int(store.read(lambda conn: conn.execute("SELECT count(*) FROM td_promotion_run").get)),
+        last_runs=tuple(runs(store, limit_rows=LAST_RUNS)),
+        by_day=moves_per_day(store, SPARK_DAYS, now),
+    )
+
+
+def count_waiting(deck: Console) -> int:
+    """How many memories could be moved now; 0 in a store that records no accesses."""
+    store = deck.store
+    if not store.has_table("td_facts"):
+        return 0
+    return sum(count_candidates(store, rules_in_force(deck), store.now_ms()).values())
+
+
+def rules_in_force(deck: Console) -> Rules:
+    """The rules with this run's settings."""
+    return rules_of(deck.settings.promotion)

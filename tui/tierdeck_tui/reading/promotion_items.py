@@ -1,0 +1,137 @@
+"""The rows of the Promotions screen's lists, read page by page in workers; what `RowList` shows.
+
+A page knows how to read the one after it, so that a list needs to know neither what it lists nor by which key.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from tierdeck.model import NodeRow
+from tierdeck.promote.candidate_page import Candidate, CandidatePage, Place
+from tierdeck.promote.candidates import candidates
+from tierdeck.promote.log import entries
+from tierdeck.promote.near import near
+from tierdeck.promote.records import LogEntry, LogFilter, Run
+from tierdeck.promote.rules import RuleName, Rules
+from tierdeck.promote.runs import runs
+from tierdeck.store import Store
+from tierdeck.store.rows import read_rows
+
+PAGE_ROWS = 100
+
+
+@dataclass(frozen=True, slots=True)
+class CandidateItem:
+    """A memory that passes every criterion, or lacks one."""
+
+    candidate: Candidate
+
+    @property
+    def key(self) -> str:
+        """What tells it from the others of its list."""
+        return self.candidate.decision.node_id
+
+    @property
+    def node_id(self) -> str | None:
+        """The memory that it is about."""
+        return self.candidate.decision.node_id
+
+
+@dataclass(frozen=True, slots=True)
+class LogItem:
+    """A row of the log, with the memory as it is now; None when it is gone."""
+
+    entry: LogEntry
+    row: NodeRow | None
+
+    @property
+    def key(self) -> str:
+        """What tells it from the others of its list."""
+        return str(self.entry.id)
+
+    @property
+    def node_id(self) -> str | None:
+        """The memory that it is about."""
+        return self.entry.node_id
+
+
+@dataclass(frozen=True, slots=True)
+class RunItem:
+    """A run; it is about no single memory."""
+
+    run: Run
+
+    @property
+    def key(self) -> str:
+        """What tells it from the others of its list."""
+        return str(self.run.id)
+
+    @property
+    def node_id(self) -> str | None:
+        """None: it is about several."""
+        return None
+
+
+Item = CandidateItem | LogItem | RunItem
+# Reads at most so many rows, in a worker.
+ReadItems = Callable[[int], "ItemPage"]
+
+
+@dataclass(frozen=True, slots=True)
+class ItemPage:
+    """Some rows in their order, and what reads those behind them; None at the end."""
+
+    items: tuple[Item, ...]
+    more: ReadItems | None = None
+
+
+def candidate_items(store: Store, rules: Rules, rule: RuleName | None = None) -> ReadItems:
+    """The memories that pass every criterion of their rule."""
+    return _candidate_pages(
+        lambda after, rows: candidates(store, rules, store.now_ms(), rule=rule, after=after, limit_rows=rows), None
+    )
+
+
+def near_items(store: Store, rules: Rules, rule: RuleName | None = None) -> ReadItems:
+    """The memories that lack one criterion."""
+    return _candidate_pages(
+        lambda after, rows: near(store, rules, store.now_ms(), rule=rule, after=after, limit_rows=rows), None
+    )
+
+
+def log_items(store: Store, log_filter: LogFilter, before_id: int | None = None) -> ReadItems:
+    """The rows of the log that a filter lets through, newest first."""
+
+    def read(limit_rows: int) -> ItemPage:
+        found = entries(store, log_filter, before_id=before_id, limit_rows=limit_rows)
+        rows = _memories(store, [entry.node_id for entry in found])
+        items = tuple(LogItem(entry, rows.get(entry.node_id)) for entry in found)
+        return ItemPage(items, log_items(store, log_filter, found[-1].id) if len(found) == limit_rows else None)
+
+    return read
+
+
+def run_items(store: Store, before_id: int | None = None) -> ReadItems:
+    """The runs, newest first."""
+
+    def read(limit_rows: int) -> ItemPage:
+        found = runs(store, before_id=before_id, limit_rows=limit_rows)
+        more = run_items(store, found[-1].id) if len(found) == limit_rows else None
+        return ItemPage(tuple(RunItem(run) for run in found), more)
+
+    return read
+
+
+def _candidate_pages(ask: Callable[[Place | None, int], CandidatePage], after: Place | None) -> ReadItems:
+    def read(limit_rows: int) -> ItemPage:
+        page = ask(after, limit_rows)
+        more = None if page.next is None else _candidate_pages(ask, page.next)
+        return ItemPage(tuple(CandidateItem(candidate) for candidate in page.rows), more)
+
+    return read
+
+
+def _memories(store: Store, ids: Sequence[str]) -> dict[str, NodeRow]:
+    return store.read(lambda conn: read_rows(conn, list(dict.fromkeys(ids))))

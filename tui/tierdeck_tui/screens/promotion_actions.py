@@ -1,0 +1,258 @@
+"""What an operator does on the Promotions screen only: approve, dismiss, sweep, undo a run, verify the log.
+
+What takes longer than a moment runs in a thread, says how far it is, and stops at `esc`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+from textual import work
+from textual.message import Message
+from tierdeck.promote.undo import undo_run
+
+from tierdeck.errors import StoppedError, TierdeckError
+from tierdeck.promote.approve import approve
+from tierdeck.promote.holds import dismiss
+from tierdeck.promote.log_check import LogCheck, verify_log
+from tierdeck.promote.records import Run, RunReport
+from tierdeck.promote.sweep import apply_sweep
+from tierdeck.promote.sweep_plan import SweepPlan, plan_sweep
+from tierdeck_tui.reading.console import Console
+from tierdeck_tui.reading.promotion_facts import rules_in_force
+from tierdeck_tui.reading.promotion_items import CandidateItem
+from tierdeck_tui.reading.run_undo import read_run_undo
+from tierdeck_tui.screens.choice import ChoiceDialog
+from tierdeck_tui.screens.confirm import ConfirmDialog
+from tierdeck_tui.screens.reason import ReasonDialog
+from tierdeck_tui.screens.tier_actions import DIALOG_CELLS, TierActionsScreen
+from tierdeck_tui.view.format import count, counted
+from tierdeck_tui.view.line import Line, Piece, line, text_of
+from tierdeck_tui.view.move_preview_lines import sweep_plan_lines
+from tierdeck_tui.view.run_line import report_words
+from tierdeck_tui.view.run_undo_lines import run_undo_lines
+from tierdeck_tui.view.verdict_lines import verdict_lines
+
+T = TypeVar("T")
+OnProgress = Callable[[int, int], None]
+ShouldStop = Callable[[], bool]
+# The status line follows no faster than a person reads.
+TELL_S = 0.1
+
+
+@dataclass
+class _Job:
+    words: str
+    stopped: threading.Event
+    told_at_s: float = 0.0
+
+
+class PromotionActionsScreen(TierActionsScreen):
+    """A screen with candidates, runs and the log. Subclasses say which rows are meant, and show what goes on."""
+
+    @dataclass
+    class JobMoved(Message):
+        """What is at work has come so far."""
+
+        words: str
+        done: int
+        total: int
+
+    def __init__(self, console: Console) -> None:
+        super().__init__(console)
+        self._job: _Job | None = None
+
+    def chosen_candidates(self) -> tuple[CandidateItem, ...]:
+        """The candidates that an action takes: the marked ones, else the one under the cursor."""
+        raise NotImplementedError
+
+    def show_job(self, status: Line) -> None:
+        """Show what is at work; empty when nothing is any more."""
+        raise NotImplementedError
+
+    def stop_job(self) -> bool:
+        """Ask what is at work to stop; False when nothing is."""
+        if self._job is None:
+            return False
+        self._job.stopped.set()
+        self.show_job(line(f"{self._job.words}: stopping…"))
+        return True
+
+    def on_unmount(self) -> None:
+        """The app does not end before its threads do."""
+        if self._job is not None:
+            self._job.stopped.set()
+
+    def action_approve(self) -> None:
+        """Move candidates as the rules say, in the operator's name."""
+        self._approve(self.chosen_candidates())
+
+    def action_dismiss_candidate(self) -> None:
+        """Leave candidates until there is new evidence."""
+        self._dismiss_candidates(self.chosen_candidates())
+
+    def action_sweep(self) -> None:
+        """Show what the rules would move now; apply it when asked to."""
+        self._sweep()
+
+    def action_verify_log(self) -> None:
+        """Check the chain of the log."""
+        self._verify()
+
+    @work(group="change", description="change memories")
+    async def _approve(self, items: Sequence[CandidateItem]) -> None:
+        if not items:
+            self.notify("approve takes candidates; p moves any memory")
+            return
+        what = counted(len(items), "memory", "memories")
+        dialog = ReasonDialog(f"Approve {what}", _listed(items), confirm="Approve", is_mandatory=False)
+        reason = await self.app.push_screen_wait(dialog)
+        if reason is None:
+            return
+        ids, rules, actor = [item.key for item in items], rules_in_force(self.deck), self.deck.operator()
+        try:
+            report = await asyncio.to_thread(
+                lambda: approve(self.deck.store, ids, rules=rules, actor=actor, reason=reason or None)
+            )
+            await self.tell_done(report, "approved")
+        except TierdeckError as e:
+            self.shell.show_error(e)
+
+    @work(group="change", description="change memories")
+    async def _dismiss_candidates(self, items: Sequence[CandidateItem]) -> None:
+        if not items:
+            self.notify("dismiss takes candidates")
+            return
+        what = counted(len(items), "memory", "memories")
+        text = f"{_listed(items)}\n\nThey wait no more until they are used or moved again."
+        dialog = ReasonDialog(f"Dismiss {what}", text, confirm="Dismiss", is_mandatory=False)
+        reason = await self.app.push_screen_wait(dialog)
+        if reason is None:
+            return
+        ids, rules, actor = [item.key for item in items], rules_in_force(self.deck), self.deck.operator()
+        try:
+            report = await asyncio.to_thread(
+                lambda: dismiss(self.deck.store, ids, actor=actor, reason=reason or None, rules=rules)
+            )
+            await self.tell_done(report, "dismissed")
+        except TierdeckError as e:
+            self.shell.show_error(e)
+
+    @work(group="change", description="sweep")
+    async def _sweep(self) -> None:
+        if self._is_busy():
+            return
+        store, rules, actor = self.deck.store, rules_in_force(self.deck), self.deck.operator()
+        self.show_job(line("sweep: looking at what is due…"))
+        try:
+            plan = await asyncio.to_thread(lambda: plan_sweep(store, rules, store.now_ms()))
+            self.show_job(())
+            if not await self._confirm_sweep(plan):
+                return
+            report = await self._at_work(
+                "sweep",
+                lambda tell, stop: apply_sweep(
+                    store, plan, rules=rules, actor=actor, confirmed=True, on_progress=tell, should_stop=stop
+                ),
+            )
+        except TierdeckError as e:
+            self.show_job(())
+            self.shell.show_error(e)
+        else:
+            self._tell_run(report, "sweep:")
+
+    async def _confirm_sweep(self, plan: SweepPlan) -> bool:
+        text = "\n".join(text_of(one) for one in sweep_plan_lines(plan, DIALOG_CELLS))
+        if not plan.due_rows:
+            await self.app.push_screen_wait(ChoiceDialog("Sweep: nothing is due", text, []))
+            return False
+        title = f"Sweep: {counted(plan.due_rows, 'memory', 'memories')} would move"
+        return await self.app.push_screen_wait(ConfirmDialog(title, text, confirm="Apply")) is True
+
+    @work(group="change", description="undo a run")
+    async def undo_a_run(self, run: Run) -> None:
+        """Take back what a run did, as far as that still stands."""
+        if self._is_busy():
+            return
+        store, actor = self.deck.store, self.deck.operator()
+        try:
+            preview = await asyncio.to_thread(read_run_undo, store, run.id)
+            text = "\n".join(text_of(one) for one in run_undo_lines(preview, DIALOG_CELLS))
+            if not preview.standing:
+                await self.app.push_screen_wait(ChoiceDialog(f"Undo run {run.id}", text, []))
+                return
+            dialog = ConfirmDialog(f"Undo run {run.id}", text, confirm="Take back")
+            if await self.app.push_screen_wait(dialog) is not True:
+                return
+            report = await self._at_work(
+                f"undo run {run.id}",
+                lambda tell, stop: undo_run(store, run.id, actor=actor, on_progress=tell, should_stop=stop),
+            )
+        except TierdeckError as e:
+            self.shell.show_error(e)
+        else:
+            self._tell_run(report, "took back")
+
+    @work(group="change", description="verify the log")
+    async def _verify(self) -> None:
+        if self._is_busy():
+            return
+        store = self.deck.store
+        try:
+            found = await self._at_work(
+                "verify", lambda tell, stop: verify_log(store, on_progress=tell, should_stop=stop)
+            )
+        except StoppedError:
+            self.notify("the log was not verified: stopped")
+        except TierdeckError as e:
+            self.shell.show_error(e)
+        else:
+            self._tell_check(found)
+
+    def _tell_check(self, found: LogCheck) -> None:
+        if found.problem is None:
+            self.notify(f"the log is whole: {counted(found.rows, 'row')}, each fits the one before")
+        else:
+            where = f" (first at row {found.first_bad})" if found.first_bad is not None else ""
+            self.notify(f"the log is not whole: {found.problem}{where}", severity="error", timeout=20)
+
+    def _tell_run(self, report: RunReport, done: str) -> None:
+        self.report(report, done)
+        self.done(report_words(report, done))
+
+    def _is_busy(self) -> bool:
+        if self._job is not None:
+            self.notify(f"{self._job.words} is still at work; esc stops it", severity="warning")
+        return self._job is not None
+
+    async def _at_work(self, words: str, do: Callable[[OnProgress, ShouldStop], T]) -> T:
+        """Do it in a thread, with its progress on the screen."""
+        self._job = job = _Job(words, threading.Event())
+        self.show_job(line(f"{words}: at work… ", Piece("esc stops", "muted")))
+
+        def tell(done: int, total: int) -> None:
+            now_s = time.monotonic()
+            if now_s - job.told_at_s >= TELL_S:
+                job.told_at_s = now_s
+                self.post_message(self.JobMoved(words, done, total))
+
+        try:
+            return await asyncio.to_thread(do, tell, job.stopped.is_set)
+        finally:
+            self._job = None
+            self.show_job(())
+
+    def on_promotion_actions_screen_job_moved(self, event: JobMoved) -> None:
+        """Say how far it is."""
+        if self._job is not None and not self._job.stopped.is_set():
+            progress = f"{event.words}: {count(event.done)} of {count(event.total)}"
+            self.show_job(line(Piece(progress, "strong"), Piece(" · esc stops", "muted")))
+
+
+def _listed(items: Sequence[CandidateItem]) -> str:
+    return "\n".join(text_of(one) for one in verdict_lines([item.candidate for item in items], DIALOG_CELLS))

@@ -1,0 +1,436 @@
+"""The Promotions screen: what the rules would move and why, what lacks one thing, what was moved, and the runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import partial
+from typing import Literal
+
+from textual import on, work
+from textual.containers import Horizontal
+from textual.css.query import NoMatches
+from textual.message import Message
+from textual.widget import Widget
+from textual.worker import get_current_worker
+
+from tierdeck.errors import TierdeckError
+from tierdeck.promote.log import count_entries
+from tierdeck.promote.records import LogEntry, LogFilter
+from tierdeck.promote.rules import RuleName
+from tierdeck_tui.actions import Scope
+from tierdeck_tui.messages import MemoryWanted, PromotionFailed, PromotionRead
+from tierdeck_tui.reading.console import Console
+from tierdeck_tui.reading.promotion_facts import PromotionFacts, read_promotion_facts, rules_in_force
+from tierdeck_tui.reading.promotion_items import (
+    CandidateItem,
+    LogItem,
+    ReadItems,
+    RunItem,
+    candidate_items,
+    log_items,
+    near_items,
+    run_items,
+)
+from tierdeck_tui.screens.choice import Choice, ChoiceDialog
+from tierdeck_tui.screens.log_filter_form import LogFilterForm
+from tierdeck_tui.screens.promotion_actions import PromotionActionsScreen
+from tierdeck_tui.view import promotion_status as say
+from tierdeck_tui.view.decision_lines import rule_words
+from tierdeck_tui.view.line import Line
+from tierdeck_tui.view.log_ask import RULES, LogAsk
+from tierdeck_tui.view.search_status import marked_piece
+from tierdeck_tui.widgets.line_bar import LineBar
+from tierdeck_tui.widgets.promotion_pane import PromotionPane
+from tierdeck_tui.widgets.row_list import RowList
+from tierdeck_tui.widgets.tab_bar import TabBar, TabTitle
+
+TWO_PANES_CELLS = 100
+# Where an action has something to act on; those that are not named can be done in every tab.
+_ON_MEMORIES = frozenset({"candidates", "near", "log"})
+_LIVE_TABS = {
+    "approve": frozenset({"candidates"}),
+    "dismiss_candidate": frozenset({"candidates"}),
+    "filter_rows": _ON_MEMORIES,
+    **dict.fromkeys(("override", "hold", "log", "copy", "edit", "archive", "restore", "open_memory"), _ON_MEMORIES),
+}
+Tab = Literal["candidates", "near", "log", "runs"]
+TABS: tuple[tuple[Tab, str], ...] = (
+    ("candidates", "Candidates"),
+    ("near", "Near"),
+    ("log", "Log"),
+    ("runs", "Runs"),
+)
+
+
+class PromotionsScreen(PromotionActionsScreen):
+    """Four lists, each with its own cursor, marks and place, and the pane of the row under the cursor."""
+
+    scopes: tuple[Scope, ...] = ("memories", "promotions")
+    CSS_PATH = "promotions.tcss"
+    HORIZONTAL_BREAKPOINTS = [(0, "-one-pane"), (TWO_PANES_CELLS, "-two-panes")]  # noqa: RUF012 - as Textual types it
+    AUTO_FOCUS = "#candidates"
+
+    class LogCounted(Message):
+        """How many rows the log's filter lets through; `ask` tells whether it is still wanted."""
+
+        def __init__(self, ask: LogAsk, rows: int) -> None:
+            super().__init__()
+            self.ask = ask
+            self.rows = rows
+
+    def __init__(self, console: Console) -> None:
+        super().__init__(console)
+        self._tab: Tab = "candidates"
+        self._rules: dict[Tab, RuleName | None] = {}
+        self._ask = LogAsk()
+        self._facts: PromotionFacts | None = None
+        self._failure: TierdeckError | None = None
+        self._log_rows: int | None = None
+        self._job_status: Line = ()
+        self._stale: set[Tab] = set()
+
+    def compose_body(self) -> Iterable[Widget]:
+        """The tabs, one line that says what is listed, then the lists and the pane."""
+        yield TabBar(id="tabs")
+        yield LineBar(id="promotion-status")
+        with Horizontal(id="board"):
+            for name, _ in TABS:
+                yield RowList(id=name)
+            yield PromotionPane(self.deck, id="promotion-pane")
+
+    def on_mount(self) -> None:
+        """Begin with the candidates."""
+        self._show_tab(self._tab)
+        self._read_facts()
+
+    # Called by the frame.
+
+    def reload(self) -> None:
+        """Read everything shown again; cursor, marks and place stay."""
+        if not self.is_mounted:
+            return
+        self._stale = {name for name, _ in TABS if name != self._tab and self._list(name).is_filled}
+        self._list(self._tab).reload()
+        self._pane.reload()
+        self._read_facts()
+
+    def open_log(self, node_id: str) -> None:
+        """Show what happened to a memory; before the screen is there, as the first thing that it shows."""
+        self._filter_log(LogAsk(memory=node_id))
+
+    def open_tab(self, name: str, rule: str | None) -> None:
+        """Show a tab, candidates and near ones of this rule only; before the screen is there, as the first one."""
+        for tab, _ in TABS:
+            if tab == name:
+                self._rules[tab] = next((each for each in RULES if each == rule), None)
+                self._tab = tab
+                if self.is_mounted:
+                    self._fill(tab)
+                    self._show_tab(tab)
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Only what has something to act on in this tab is offered."""
+        live = _LIVE_TABS.get(action)
+        return super().check_action(action, parameters) if live is None else self._tab in live
+
+    # Tabs.
+
+    def action_next_tab(self) -> None:
+        """The next tab."""
+        self._step_tab(1)
+
+    def action_previous_tab(self) -> None:
+        """The tab before."""
+        self._step_tab(-1)
+
+    @on(TabBar.Chosen)
+    def _tab_chosen(self, event: TabBar.Chosen) -> None:
+        for name, _ in TABS:
+            if name == event.name:
+                self._show_tab(name)
+
+    def _step_tab(self, step: int) -> None:
+        names = [name for name, _ in TABS]
+        self._show_tab(names[(names.index(self._tab) + step) % len(names)])
+
+    def _show_tab(self, tab: Tab) -> None:
+        self._tab = tab
+        rows = self._list(tab)
+        for name, _ in TABS:
+            self._list(name).display = name == tab
+        self._zoom(None)
+        if not rows.is_filled:
+            self._fill(tab)
+        elif tab in self._stale:
+            rows.reload()
+        self._stale.discard(tab)
+        self.refresh_bindings()
+        self._pane.show_item(rows.cursor_item)
+        rows.focus()
+        self._say()
+
+    def _fill(self, tab: Tab, *, keep_cursor: bool = False) -> None:
+        self._say_empty(tab)
+        self._list(tab).show(self._read_of(tab), keep_cursor=keep_cursor)
+
+    def _read_of(self, tab: Tab) -> ReadItems:
+        store, rules = self.deck.store, rules_in_force(self.deck)
+        if tab == "candidates":
+            return candidate_items(store, rules, self._rules.get(tab))
+        if tab == "near":
+            return near_items(store, rules, self._rules.get(tab))
+        return log_items(store, self._log_filter()) if tab == "log" else run_items(store)
+
+    # Numbers.
+
+    @work(thread=True, exclusive=True, group="promotion", description="count what waits")
+    def _read_facts(self) -> None:
+        worker = get_current_worker()
+        try:
+            told: Message = PromotionRead(read_promotion_facts(self.deck))
+        except TierdeckError as e:
+            told = PromotionFailed(e)
+        if not worker.is_cancelled:
+            self.post_message(told)
+
+    @on(PromotionRead)
+    def _show_facts(self, event: PromotionRead) -> None:
+        self._facts, self._failure = event.facts, None
+        if not self._ask.chips:
+            self._log_rows = event.facts.log_rows
+        self._say()
+        for name, _ in TABS:
+            self._say_empty(name)
+
+    @on(PromotionFailed)
+    def _show_failure(self, event: PromotionFailed) -> None:
+        self._facts, self._failure = None, event.error
+        self._say()
+        for name, _ in TABS:
+            self._say_empty(name)
+
+    @work(thread=True, exclusive=True, group="log-count", description="count the log")
+    def _count_log(self, ask: LogAsk, log_filter: LogFilter) -> None:
+        worker = get_current_worker()
+        try:
+            told: Message = self.LogCounted(ask, count_entries(self.deck.store, log_filter))
+        except TierdeckError as e:
+            told = PromotionFailed(e)
+        if not worker.is_cancelled:
+            self.post_message(told)
+
+    def on_promotions_screen_log_counted(self, event: LogCounted) -> None:
+        """Say how many, unless something else was asked since."""
+        if event.ask == self._ask:
+            self._log_rows = event.rows
+            self._say()
+
+    # What is said.
+
+    def show_job(self, status: Line) -> None:
+        """Say what is at work in place of what is listed."""
+        self._job_status = status
+        self._say()
+
+    def _say(self) -> None:
+        try:
+            bar = self.query_one("#promotion-status", LineBar)
+        except NoMatches:  # a thread's last word, while the screen is taken down
+            return
+        marked = marked_piece(len(self._list(self._tab).marked))
+        status = self._job_status or self._status()
+        bar.show((marked, *status) if marked.text and not self._job_status else status)
+        facts = self._facts
+        numbers = say.tab_numbers(facts)
+        tabs = [TabTitle(name, title, numbers.get(name, "")) for name, title in TABS]
+        self.query_one("#tabs", TabBar).show(tabs, self._tab, say.spark_line(facts))
+
+    def _status(self) -> Line:
+        if self._failure is not None:
+            return say.failed_lines(self._failure)[1]
+        facts, rule = self._facts, self._rules.get(self._tab)
+        if self._tab == "log":
+            return say.log_status(self._log_rows, self._ask.chips)
+        if self._tab == "runs":
+            return say.runs_status(facts)
+        numbers = None if facts is None else facts.candidates if self._tab == "candidates" else facts.near
+        return say.by_rule_status(numbers, rule, is_near=self._tab == "near")
+
+    def _say_empty(self, tab: Tab) -> None:
+        rule = self._rules.get(tab)
+        if self._failure is not None:
+            lines = say.failed_lines(self._failure)
+        elif tab == "candidates":
+            lines = say.nothing_waits(self._facts, rule, is_automatic=self.deck.settings.promotion.automatic)
+        elif tab == "near":
+            lines = say.nothing_near(rule)
+        else:
+            lines = say.nothing_logged(self._ask.chips) if tab == "log" else say.no_runs()
+        self._list(tab).show_empty(lines)
+
+    @on(RowList.Failed)
+    def _page_failed(self, event: RowList.Failed) -> None:
+        self._failure = event.error
+        event.row_list.show_empty(say.failed_lines(event.error))
+        self._say()
+
+    # The rows.
+
+    @on(RowList.Highlighted)
+    def _highlighted(self, event: RowList.Highlighted) -> None:
+        if event.row_list.id == self._tab:
+            self._pane.show_item(event.item)
+
+    @on(RowList.Marked)
+    def _marked(self) -> None:
+        self._say()
+
+    @on(RowList.Opened)
+    def _opened(self, event: RowList.Opened) -> None:
+        if isinstance(event.item, RunItem):
+            self._filter_log(LogAsk(run=event.item.run.id))
+            return
+        if self.has_class("-one-pane"):
+            self._zoom("pane")
+        self._pane.focus()
+
+    def action_filter_rows(self) -> None:
+        """Choose which rows to list: of one rule; in the log by actor, tier, kind, rule and time."""
+        if self._tab == "log":
+            form = LogFilterForm(self._ask, now_ms=self.deck.store.now_ms())
+            self.app.push_screen(form, lambda ask: self._filter_log(ask) if ask is not None else None)
+        elif self._tab == "runs":
+            self.notify("runs have no filter; enter lists a run's rows in the log")
+        else:
+            choices = [Choice("", "all rules"), *(Choice(rule, rule_words(rule)) for rule in RULES)]
+            dialog = ChoiceDialog("List", "", choices, first=self._rules.get(self._tab) or "")
+            self.app.push_screen(dialog, partial(self._filter_rule, self._tab))
+
+    def action_drop_row_filter(self) -> None:
+        """List all rows again."""
+        if self._tab == "log" and self._ask.chips:
+            self._filter_log(LogAsk())
+        elif self._rules.get(self._tab):
+            self._filter_rule(self._tab, "")
+        else:
+            self.notify("there is no filter to drop")
+
+    def _filter_rule(self, tab: Tab, chosen: str | None) -> None:
+        if chosen is not None:
+            self._rules[tab] = next((rule for rule in RULES if rule == chosen), None)
+            self._fill(tab)
+            self._say()
+
+    def _filter_log(self, ask: LogAsk) -> None:
+        self._ask = ask
+        if not self.is_mounted:
+            self._tab = "log"
+            return
+        self._log_rows = self._facts.log_rows if self._facts is not None and not ask.chips else None
+        self._list("log").clear_marks()
+        self._fill("log")
+        if ask.chips:
+            self._count_log(ask, self._log_filter())
+        self._show_tab("log")
+
+    def _log_filter(self) -> LogFilter:
+        return self._ask.meaning(self.deck.store.now_ms())
+
+    def action_open_memory(self) -> None:
+        """Show the memory on the Search screen."""
+        node_id = self.subject_id()
+        if node_id is not None:
+            self.post_message(MemoryWanted(node_id))
+
+    def action_undo(self) -> None:
+        """Take back the last change made here, else what the row under the cursor tells of."""
+        item = self._list(self._tab).cursor_item
+        if isinstance(item, RunItem) and not self._last_change:
+            self.undo_a_run(item.run)
+        else:
+            super().action_undo()
+
+    # Panes.
+
+    def action_next_pane(self) -> None:
+        """List, pane, and round again; only what can be seen."""
+        rows = self._list(self._tab)
+        (self._pane if rows.has_focus and self._pane.is_on_screen else rows).focus()
+
+    def action_zoom(self) -> None:
+        """Give the room of both to the one with the focus, and back."""
+        is_zoomed = self._board.has_class("-zoom-pane", "-zoom-list")
+        self._zoom(None if is_zoomed else "pane" if self._pane.has_focus else "list")
+
+    def action_next_section(self) -> None:
+        """The next section of the pane."""
+        self._pane.go_to_section(1)
+
+    def action_previous_section(self) -> None:
+        """The section before."""
+        self._pane.go_to_section(-1)
+
+    def action_back(self) -> None:
+        """Stop what is at work; else pane to list, then the marks, then the filter."""
+        rows = self._list(self._tab)
+        if self.stop_job():
+            return
+        if not rows.has_focus or self._board.has_class("-zoom-pane", "-zoom-list"):
+            self._zoom(None)
+            rows.focus()
+        elif rows.marked:
+            rows.clear_marks()
+        elif (self._tab == "log" and self._ask.chips) or self._rules.get(self._tab):
+            self.action_drop_row_filter()
+
+    def _zoom(self, what: Literal["pane", "list"] | None) -> None:
+        self._board.set_class(what == "pane", "-zoom-pane")
+        self._board.set_class(what == "list", "-zoom-list")
+
+    # What the actions work on.
+
+    def chosen_candidates(self) -> tuple[CandidateItem, ...]:
+        """The marked candidates, else the one under the cursor; none in another tab."""
+        if self._tab != "candidates":
+            return ()
+        rows = self._list("candidates")
+        items = rows.marked or tuple(item for item in (rows.cursor_item,) if item is not None)
+        return tuple(item for item in items if isinstance(item, CandidateItem))
+
+    def chosen_ids(self) -> tuple[str, ...]:
+        """The memories of the marked rows, else of the one under the cursor."""
+        rows = self._list(self._tab)
+        items = rows.marked or (rows.cursor_item,)
+        return tuple(dict.fromkeys(item.node_id for item in items if item is not None and item.node_id is not None))
+
+    def subject_id(self) -> str | None:
+        """The memory of the row under the cursor."""
+        item = self._list(self._tab).cursor_item
+        return item.node_id if item is not None else None
+
+    def subject_entry(self) -> LogEntry | None:
+        """The row of the log under the cursor."""
+        item = self._list(self._tab).cursor_item
+        return item.entry if isinstance(item, LogItem) else None
+
+    def changed(self) -> None:
+        """Read again what a change may have moved."""
+        self._list(self._tab).clear_marks()
+        self.reload()
+
+    def set_reveal(self, reveal: bool) -> None:
+        """Show what looks like a secret, or mask it again."""
+        for name, _ in TABS:
+            self._list(name).set_reveal(reveal)
+        self._pane.set_reveal(reveal)
+
+    @property
+    def _board(self) -> Horizontal:
+        return self.query_one("#board", Horizontal)
+
+    @property
+    def _pane(self) -> PromotionPane:
+        return self.query_one("#promotion-pane", PromotionPane)
+
+    def _list(self, tab: Tab) -> RowList:
+        return self.query_one(f"#{tab}", RowList)

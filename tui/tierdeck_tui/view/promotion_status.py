@@ -1,0 +1,117 @@
+"""What the Promotions screen says above its lists and in an empty one. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from tierdeck.errors import TierdeckError
+from tierdeck.promote.rules import RuleName
+from tierdeck_tui.reading.promotion_facts import SPARK_DAYS, PromotionFacts
+from tierdeck_tui.view.decision_lines import rule_words
+from tierdeck_tui.view.format import count, counted
+from tierdeck_tui.view.line import Line, Piece, line
+from tierdeck_tui.view.sanitise import visible
+from tierdeck_tui.view.sparkline import sparkline
+
+SPARK_CELLS = 30
+
+
+def tab_numbers(facts: PromotionFacts | None) -> dict[str, str]:
+    """How much each tab holds; empty while that is not known."""
+    if facts is None:
+        return {}
+    return {
+        "candidates": count(facts.waiting),
+        "near": count(sum(facts.near.values())),
+        "log": count(facts.log_rows),
+        "runs": count(facts.runs),
+    }
+
+
+def spark_line(facts: PromotionFacts | None) -> Line:
+    """The moves of the last days as bars, and their sum."""
+    if facts is None:
+        return ()
+    moves = sum(number for _, number in facts.by_day)
+    bars = sparkline(facts.by_day, SPARK_CELLS)
+    return line(Piece(bars, "keyword"), Piece(f" {counted(moves, 'move')} in {SPARK_DAYS} days ", "muted"))
+
+
+def by_rule_status(numbers: Mapping[RuleName, int] | None, rule: RuleName | None, *, is_near: bool) -> Line:
+    """How many wait, by rule; or those of one rule only."""
+    if numbers is None:
+        return line(Piece("counting…", "muted"))
+    total = numbers.get(rule, 0) if rule else sum(numbers.values())
+    what = "lack one thing" if is_near else "wait"
+    if total == 1:
+        what = "lacks one thing" if is_near else "waits"
+    head = Piece(f"{counted(total, 'memory', 'memories')} {what}", "strong")
+    if rule:
+        return line(head, Piece(f" · only {rule_words(rule)} (x drops it)", "mark"))
+    parts = [f"{rule_words(name)} {count(number)}" for name, number in numbers.items() if number]
+    return line(head, Piece(f" · {', '.join(parts)}" if parts else "", "muted"))
+
+
+def log_status(rows: int | None, chips: Sequence[str]) -> Line:
+    """How many rows the log has, and which are listed."""
+    pieces: list[Piece | str] = []
+    if rows is not None:
+        pieces.append(Piece(counted(rows, "row"), "strong"))
+        pieces.append(Piece(", newest first", "muted"))
+    for chip in chips:
+        pieces += [" ", Piece(f"[{visible(chip, one_line=True)}]", "mark")]
+    if chips:
+        pieces.append(Piece(" (x drops the filter)", "muted"))
+    return line(*pieces)
+
+
+def runs_status(facts: PromotionFacts | None) -> Line:
+    """How many runs there are, and what is held."""
+    if facts is None:
+        return line(Piece("counting…", "muted"))
+    held = f" · {counted(facts.held, 'memory is', 'memories are')} held" if facts.held else ""
+    return line(Piece(counted(facts.runs, "run"), "strong"), Piece(f", newest first{held}", "muted"))
+
+
+def nothing_waits(facts: PromotionFacts | None, rule: str | None, *, is_automatic: bool) -> list[Line]:
+    """Why no candidate is listed."""
+    which = f" of {rule_words(rule)}" if rule else ""
+    lines = [line(""), line(f"  Nothing waits: no memory passes every criterion{which or ' of its rule'}.")]
+    near = sum(facts.near.values()) if facts is not None else 0
+    if near:
+        lacking = counted(near, "memory lacks", "memories lack")
+        lines.append(line(Piece(f"  {lacking} one thing: ] shows which", "muted")))
+    if is_automatic:
+        lines.append(line(Piece("  The rules move memories by themselves while an agent works.", "muted")))
+    return lines
+
+
+def nothing_near(rule: str | None) -> list[Line]:
+    """Why nothing is near."""
+    which = f" of {rule_words(rule)}" if rule else ""
+    return [line(""), line(f"  No memory lacks just one criterion{which}.")]
+
+
+def nothing_logged(chips: Sequence[str]) -> list[Line]:
+    """Why the log is empty."""
+    if chips:
+        shown = " ".join(f"[{visible(chip, one_line=True)}]" for chip in chips)
+        return [
+            line(""),
+            line("  No row passes ", Piece(shown, "mark")),
+            line(Piece("  x drops the filter", "muted")),
+        ]
+    return [line(""), line("  Nothing was moved, held or dismissed yet.")]
+
+
+def no_runs() -> list[Line]:
+    """Why no run is listed."""
+    return [line(""), line("  No run yet."), line(Piece("  S shows what a sweep would move", "muted"))]
+
+
+def failed_lines(error: TierdeckError) -> list[Line]:
+    """An error in place of a list, with what to do."""
+    lines = [line(""), line(Piece(f"  error: {visible(error.message, one_line=True)}", "error"))]
+    if error.hint:
+        lines.append(line(Piece(f"  {visible(error.hint, one_line=True)}", "muted")))
+    return lines

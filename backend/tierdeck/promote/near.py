@@ -33,7 +33,8 @@ def near(
 
     Returns:
         By rule in the order of the tiers, and within it as `candidates` has them: of task the most pulls in one
-        session first, then the most sessions, so that a memory pulled once in each of ten stands at the top.
+        session first, then the most sessions, so that a memory pulled once in each of ten stands at the top. Of
+        longterm those whose own columns tell a use before that of our records come last.
 
     Raises:
         ReadOnlyStoreError: the store has no access records.

@@ -333,7 +333,8 @@ def test_show_has_everything_known_about_a_memory(run: Command, filled: list[str
     assert [move["to_tier"] for move in shown["tier_moves"]] == ["archive"]
     assert [change["new"] for change in shown["confidence_changes"]] == [0.9]
     assert [edge["id"] for edge in shown["relations"]] == [edge_id]
-    assert [revision["kind"] for revision in shown["revisions"]] == ["archive", "edit"]
+    assert [revision["kind"] for revision in shown["revisions"]] == ["edit"]
+    assert [(entry["kind"], entry["reason"]) for entry in shown["promotion_log"]] == [("override", "done")]
 
 
 @pytest.mark.case("X03")

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import click
 
+from tierdeck.promote.rules import rules_of
 from tierdeck.secret_scan import has_secret
 from tierdeck.store import edges_of
 from tierdeck.times import now_ms
@@ -15,6 +16,7 @@ from tierdeck_tui.cli.run import Run
 from tierdeck_tui.cli.terminal import width_cells
 from tierdeck_tui.cli.verb import Verb
 from tierdeck_tui.reading.memory_facts import MemoryFacts, read_memory_facts
+from tierdeck_tui.view.decision_form import decision_form
 from tierdeck_tui.view.detail_lines import detail_text
 from tierdeck_tui.view.excerpt import excerpt_line
 from tierdeck_tui.view.format import short_number
@@ -30,12 +32,13 @@ _ROLE_CELLS, _ID_CELLS = 12, 8
 @click.option("--reveal", is_flag=True, help="Show what looks like a secret.")
 @click.pass_obj
 def show_verb(run: Run, /, ids: tuple[str, ...], reveal: bool) -> None:
-    """Show memories: text, metadata, relations, accesses, tier moves, confidence history, changes.
+    """Show memories: text, metadata, relations, accesses, tier history with who and why, confidence, changes.
 
     An ID may be short where it fits one memory only; - reads ids from stdin, one a line.
     """
     with run.open() as store:
-        facts = [read_memory_facts(store, node_id) for node_id in resolved(store, ids)]
+        rules = rules_of(run.settings.promotion)
+        facts = [read_memory_facts(store, node_id, rules) for node_id in resolved(store, ids)]
         if run.is_json:
             edges = [edges_of(store, each.node.id) for each in facts]
             documents = [{**_document(each), "relations": own} for each, own in zip(facts, edges, strict=True)]
@@ -47,11 +50,15 @@ def show_verb(run: Run, /, ids: tuple[str, ...], reveal: bool) -> None:
 
 
 def _document(facts: MemoryFacts) -> dict[str, object]:
+    told = facts.explanation
     return {
         "memory": facts.node,
         "access_summary": facts.summary,
         "accesses": facts.accesses,
         "tier_moves": facts.moves,
+        "promotion_log": told.history if told else (),
+        "decision": decision_form(told.decision) if told else None,
+        "hold": told.hold if told else None,
         "confidence_changes": facts.confidence,
         "revisions": facts.revisions,
     }

@@ -1,0 +1,34 @@
+"""What a run over memories did, as every verb of promotion says it: ids to stdout, the rest to stderr."""
+
+from __future__ import annotations
+
+from tierdeck.errors import EXIT_PARTLY_DONE, ConflictError
+from tierdeck.promote.records import RunReport
+from tierdeck_tui.cli.output import put, put_json, talk
+from tierdeck_tui.cli.run import Run
+from tierdeck_tui.view.line import text_of
+from tierdeck_tui.view.masked import masked_form
+from tierdeck_tui.view.run_line import report_lines
+
+
+def put_report(run: Run, report: RunReport, done: str) -> int:
+    """Write what was done, and give the exit code: 10 when some were refused, 5 when all were.
+
+    Args:
+        done: the word for it, "moved"; under `--json` the key of the list of ids.
+    """
+    if run.is_json:
+        document = {"run_id": report.run_id, done: report.moved, "refused": report.refused}
+        put_json(masked_form(document, reveal=False))
+    elif report.moved:
+        put("\n".join(report.moved))
+    for each in report_lines(report, done):
+        talk(text_of(each))
+    return exit_code(report)
+
+
+def exit_code(report: RunReport) -> int:
+    """0 when nothing was refused, 10 when something was, 5 when everything was."""
+    if not report.refused:
+        return 0
+    return EXIT_PARTLY_DONE if report.moved else ConflictError.exit_code

@@ -21,13 +21,16 @@ from tierdeck.promote.override import (
 from tierdeck.promote.records import Hold, LogEntry, LogFilter, Refused, Run, RunReport
 from tierdeck.promote.runs import runs
 from tierdeck.promote.sessions import meet_session
+from tierdeck.promote.sweep import apply_sweep
 from tierdeck.promote.sweep_plan import SweepPlan, plan_sweep
 from tierdeck.promote.undo import undo_move, undo_run, undoable
 from tierdeck.promote.what_if import WhatIf, what_if
+from tierdeck.promote.why import Explanation, why
 
 __all__ = [
     "Candidate",
     "CandidatePage",
+    "Explanation",
     "Hold",
     "LogBreak",
     "LogCheck",
@@ -42,6 +45,7 @@ __all__ = [
     "SweepPlan",
     "WhatIf",
     "accept_break",
+    "apply_sweep",
     "approve",
     "archive_nodes",
     "candidates",
@@ -70,4 +74,5 @@ __all__ = [
     "undoable",
     "verify_log",
     "what_if",
+    "why",
 ]

@@ -7,7 +7,20 @@ from rich.cells import cell_len
 
 from tests.tierdeck_tui.conftest import HOSTILE_TEXTS
 from tests.tierdeck_tui.view.rows import DAY_MS, NOW_MS, answer, hit
-from tierdeck.model import Access, AccessKind, ConfidenceChange, Node, NodeType, Revision, SessionRow, Tier, TierMove
+from tierdeck.model import (
+    Access,
+    AccessKind,
+    ConfidenceChange,
+    Node,
+    NodeType,
+    Revision,
+    SessionRow,
+    Tier,
+    TierMove,
+)
+from tierdeck.promote.records import Hold, LogEntry
+from tierdeck.promote.rules import Facts, Rules, decide
+from tierdeck.promote.why import Explanation
 from tierdeck.store import AccessSummary
 from tierdeck_tui.reading.memory_facts import MemoryFacts
 from tierdeck_tui.view.detail_lines import detail_text
@@ -27,6 +40,7 @@ def facts(text: str = "the text", hostile: str = "") -> MemoryFacts:
             subtype=hostile or None,
             provenance=f"file{hostile}",
             metadata={f"note{hostile}": [hostile, 1], "password": "c0rrect-h0rse-b4ttery"},
+            access_count=3,
             created_at_ms=NOW_MS - 3 * DAY_MS,
             updated_at_ms=NOW_MS - DAY_MS,
             problems=(f"tier: 'x{hostile}' is not a tier",),
@@ -40,6 +54,39 @@ def facts(text: str = "the text", hostile: str = "") -> MemoryFacts:
             Revision(2, "n", NOW_MS, "undo", f"ann{hostile}", None, 1),
             Revision(1, "n", NOW_MS, "edit", "ann", f"typo{hostile}", None),
         ),
+        explanation=explanation(hostile),
+    )
+
+
+def explanation(hostile: str) -> Explanation:
+    found = Facts("n", f"longterm{hostile}" if hostile else "longterm", last_use_ms=NOW_MS - DAY_MS)
+    moved = LogEntry(
+        id=6,
+        at_ms=NOW_MS,
+        node_id="n",
+        from_tier=f"session{hostile}",
+        to_tier="longterm",
+        kind="auto",
+        rule="session-longterm",
+        rule_version="1:2/3/1/0.8/90",
+        criteria=(),
+        actor="rules",
+        reason=None,
+        run_id=3,
+        content_digest=None,
+        undoes=None,
+        evolution_id=None,
+    )
+    undone = replace(
+        moved, id=7, kind="undo", from_tier="longterm", to_tier="session", rule=None, actor=f"ann{hostile}",
+        reason=f"too early{hostile}", undoes=6, run_id=None,
+    )  # fmt: skip
+    return Explanation(
+        facts=found,
+        decision=decide(found, Rules(), NOW_MS),
+        hold=Hold("n", f"longterm{hostile}", NOW_MS, None, f"ann{hostile}", f"who to ask{hostile}", 5, "session"),
+        history=(undone, moved),
+        pulls=AccessSummary(pulls=1, pushes=1, roots=1),
     )
 
 
@@ -52,26 +99,42 @@ def test_every_section_stands_in_its_order() -> None:
     lines = shown(facts(), hit=found, answer=answer(found))
     heads = [line.strip("─ ") for line in lines if line.startswith("── ")]
     assert heads == [
-        "why it came up", "text · 8 characters", "metadata", "accesses", "tier history", "confidence", "changes",
+        "why it came up", "text · 8 characters", "metadata", "accesses", "what the rules say now",
+        "tier history", "confidence", "changes",
     ]  # fmt: skip
     assert lines[0] == "decision · longterm · confidence 90%"
 
 
 def test_each_section_start_is_its_heading() -> None:
     text = detail_text(facts(), 70, NOW_MS)
-    assert len(text.section_starts) == 6
+    assert len(text.section_starts) == 7
     assert all(text_of(text.lines[start]).startswith("── ") for start in text.section_starts)
 
 
 def test_pulls_and_pushes_are_told_apart_and_by_session() -> None:
     lines = shown(facts())
     assert "1 pull in 1 session · 1 push · listed 0×" in lines
+    assert "pulls recorded 1 / count incl. other programs 3" in lines
     assert " 24h  s-41 run 2  1 pull 1 push  shop · claude  success" in lines
+
+
+def test_what_the_rules_say_and_who_holds_it_stand_in_the_same_words_as_elsewhere() -> None:
+    text = "\n".join(shown(facts(), 200))
+    assert "longterm → archive: is stale in 89 d 1 ms" in text
+    assert "held in longterm since" in text
+    assert "without end, by ann: who to ask (moved to session by another program)" in text
+
+
+def test_a_store_without_access_records_has_no_word_of_the_rules() -> None:
+    lines = shown(replace(facts(), explanation=None))
+    assert not any("rules say" in line for line in lines)
+    assert any(line.endswith("used twice") for line in lines)
 
 
 def test_history_says_what_changed_and_what_was_taken_back() -> None:
     text = "\n".join(shown(facts(), 120))
-    assert "task → session  promote  used twice" in text
+    assert "task → session  promote, not by tierdeck's rules  used twice" in text
+    assert "#7 took back #6: longterm → session  by ann · too early" in text
     assert "0.5 → 0.9 ▲ outcome  t" in text
     assert "#2 undo of #1 by ann" in text
     assert "#1 edit by ann: typo  taken back" in text

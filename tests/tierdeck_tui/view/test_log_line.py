@@ -74,6 +74,8 @@ def test_what_happened_is_said_in_words(entry: LogEntry, expected: str) -> None:
 def test_a_row_that_was_taken_back_says_so() -> None:
     undo = replace(ENTRY, id=13, kind="undo", undoes=12, from_tier="session", to_tier="task")
     assert undone_ids([undo, ENTRY]) == {12}
+    redo = replace(undo, id=14, undoes=13, from_tier="task", to_tier="session")
+    assert undone_ids([redo, undo, ENTRY]) == {13}
     assert "taken back" in shown(*log_lines(ENTRY, is_undone=True))
     assert "taken back" in shown(history_line(ENTRY, is_undone=True))
     assert "taken back" not in shown(*log_lines(ENTRY))

@@ -12,6 +12,8 @@ from tierdeck.embed.index_path import index_path
 from tierdeck.errors import TierdeckError
 from tierdeck.maintenance.health import Check
 from tierdeck.promote.holds import holds
+from tierdeck.promote.records import Run
+from tierdeck.promote.runs import run
 from tierdeck.store import Store, StoreCounts, StoreKind, counts, time_ms_sql
 from tierdeck_tui.reading.console import Console
 from tierdeck_tui.reading.promotion_facts import PromotionFacts, read_promotion_facts
@@ -25,7 +27,8 @@ class OverviewFacts:
     """The store in numbers. Times are milliseconds since the epoch, None where there is none; sizes with logs.
 
     `checks` are those that cost milliseconds at any size; `tierdeck doctor` makes them all. `promotion` is None in
-    a store that records no accesses; `moved_holds` are the held memories that another program moved all the same.
+    a store that records no accesses; `moved_holds` are the held memories that another program moved all the same;
+    `last_sweep` is the latest that began.
     """
 
     shown_path: str
@@ -41,6 +44,7 @@ class OverviewFacts:
     checks: tuple[Check, ...]
     promotion: PromotionFacts | None = None
     moved_holds: int = 0
+    last_sweep: Run | None = None
 
 
 def read_facts(deck: Console) -> OverviewFacts:
@@ -64,6 +68,7 @@ def read_facts(deck: Console) -> OverviewFacts:
         sessions=_sessions(store),
         checks=_checks(store),
         promotion=read_promotion_facts(deck) if store.has_table("td_facts") else None,
+        last_sweep=_last_sweep(store),
         moved_holds=sum(hold.moved_to is not None for hold in holds(store, now_ms=store.now_ms())),
     )
 
@@ -71,6 +76,14 @@ def read_facts(deck: Console) -> OverviewFacts:
 def _times(row: tuple[object, ...] | None) -> tuple[int | None, int | None, int | None]:
     created, changed, used = (int(str(value)) if value else None for value in row or (None, None, None))
     return created, changed, used
+
+
+def _last_sweep(store: Store) -> Run | None:
+    if not store.has_table("td_promotion_run"):
+        return None
+    sql = "SELECT coalesce(max(id), 0) FROM td_promotion_run WHERE kind = 'sweep'"
+    run_id = store.read(lambda conn: _count(conn, sql))
+    return run(store, run_id) if run_id else None
 
 
 def _sessions(store: Store) -> int | None:

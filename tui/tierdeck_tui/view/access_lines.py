@@ -14,6 +14,12 @@ from tierdeck_tui.view.sanitise import visible
 from tierdeck_tui.view.sparkline import sparkline
 
 _SESSION_LINES = 40
+_KIND_WORDS = {
+    AccessKind.PULL: ("pull", "pulls"),
+    AccessKind.PUSH: ("push", "pushes"),
+    AccessKind.SHOWN: ("listed", "listed"),
+    AccessKind.MAINTENANCE: ("upkeep", "upkeep"),
+}
 
 
 def access_lines(
@@ -87,7 +93,7 @@ def _root_lines(of_root: Sequence[_Used], known: Mapping[int, SessionRow], now_m
 
 def _session_line(used: _Used, root: SessionRow | None, now_ms: int) -> Line:
     session = used.session
-    kinds = " ".join(f"{number} {kind.value}" for kind, number in used.kinds.items())
+    kinds = " ".join(counted(number, *_KIND_WORDS[kind]) for kind, number in used.kinds.items())
     facts = [visible(fact, one_line=True) for fact in (session.project, session.agent) if fact]
     outcome = _outcome(used, root)
     return line(

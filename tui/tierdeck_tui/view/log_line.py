@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from tierdeck.promote.automatic import AUTOMATIC_ACTOR
 from tierdeck.promote.records import LogEntry
 from tierdeck.secret_scan import mask_secrets
 from tierdeck_tui.view.decision_lines import criterion_lines, rule_words
@@ -73,8 +74,12 @@ def entry_lines(entry: LogEntry, cells: int = 80) -> list[Line]:
 
 
 def undone_ids(entries: Sequence[LogEntry]) -> frozenset[int]:
-    """The rows that another one of these took back."""
-    return frozenset(entry.undoes for entry in entries if entry.undoes is not None)
+    """The rows that another one of these took back, unless that one was taken back itself."""
+    undone: set[int] = set()
+    for entry in sorted(entries, key=lambda entry: entry.id, reverse=True):
+        if entry.undoes is not None and entry.id not in undone:
+            undone.add(entry.undoes)
+    return frozenset(undone)
 
 
 def safe(text: str | None) -> str:
@@ -83,8 +88,11 @@ def safe(text: str | None) -> str:
 
 
 def _who_and_why(entry: LogEntry) -> list[Piece]:
-    pieces = [Piece(f"{_BY.get(entry.kind, 'by')} {safe(entry.actor)}", "muted")]
-    if entry.rule:
+    by_themselves = entry.kind == "auto" and entry.actor == AUTOMATIC_ACTOR
+    by = "by the rules" if by_themselves else f"{_BY.get(entry.kind, 'by')} {safe(entry.actor)}"
+    pieces = [Piece(by, "muted")]
+    # A rule's name is the step it makes, which stands there already.
+    if entry.rule and rule_words(entry.rule) != deed_words(entry):
         pieces.append(Piece(f" · {rule_words(entry.rule)}", "muted"))
     if entry.run_id is not None:
         pieces.append(Piece(f" · run {entry.run_id}", "muted"))

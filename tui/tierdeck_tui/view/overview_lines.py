@@ -69,24 +69,32 @@ def promotion_lines(facts: OverviewFacts) -> list[CardLine]:
     if found.held:
         lines.append(CardLine("held", count(found.held)))
     if facts.moved_holds:
-        lines.append(CardLine("held, yet moved", f"{count(facts.moved_holds)} by another program", state="warn"))
+        moved = f"{count(facts.moved_holds)} by another program; `tierdeck holds` names them"
+        lines.append(CardLine("held, yet moved", moved, state="warn"))
     lines.append(CardLine("log", counted(found.log_rows, "row"), tab="log"))
     return lines
 
 
 def run_lines(facts: OverviewFacts, now_ms: int) -> list[CardLine]:
-    """The latest runs, newest first."""
+    """The latest sweep, then the latest runs of any kind, newest first."""
     found = facts.promotion
-    if found is None or not found.last_runs:
-        return [CardLine("none yet; `tierdeck sweep` makes one", state="muted", tab="runs" if found else None)]
-    return [_run_line(run, now_ms) for run in found.last_runs]
+    if found is None:
+        return [CardLine("no accesses are recorded here", state="muted")]
+    if facts.last_sweep is None:
+        lines = [
+            CardLine("last sweep", "never; `tierdeck sweep` shows what it would do", state="muted", tab="runs")
+        ]
+    else:
+        lines = [_run_line("last sweep", facts.last_sweep, now_ms)]
+    others = [run for run in found.last_runs if facts.last_sweep is None or run.id != facts.last_sweep.id]
+    return lines + [_run_line(f"#{run.id} {run.kind}", run, now_ms) for run in others]
 
 
-def _run_line(run: Run, now_ms: int) -> CardLine:
+def _run_line(label: str, run: Run, now_ms: int) -> CardLine:
     is_open = run.ended_at_ms is None
     end = ", not ended" if is_open else ""
     text = f"{_ago(run.at_ms, now_ms)}: {moved_words(run)}{end}"
-    return CardLine(f"#{run.id} {run.kind}", text, state="warn" if is_open else "plain", tab="runs")
+    return CardLine(label, text, state="warn" if is_open else "plain", tab="runs")
 
 
 def meaning_lines(meaning: MeaningState, found: Coverage | None) -> list[CardLine]:
@@ -153,6 +161,9 @@ def next_lines(
         lines.append(CardLine("not adopted", "read-only; `tierdeck adopt` backs up, then adds our tables"))
     if not facts.counts.total:
         lines.append(CardLine("empty", "`tierdeck add TEXT` or `tierdeck import FILE`"))
+    if facts.promotion is not None and facts.promotion.waiting:
+        waiting = f"{counted(facts.promotion.waiting, 'candidate')} for a move; 2 lists them"
+        lines.append(CardLine("waiting", waiting, tab="candidates"))
     if meaning.word == "keyword only" and meaning.hint:
         lines.append(CardLine("meaning", meaning.hint, state="warn"))
     elif found is not None and found.foreign_model_note:

@@ -32,13 +32,13 @@ from tierdeck.model import (
     NodeType,
     Tier,
 )
+from tierdeck.promote.override import archive_nodes, restore_nodes
 from tierdeck.search import Hit, Query, SearchAnswer, hybrid_search, parse_query, rerank
 from tierdeck.store import (
     Store,
     StoreKind,
     add_node,
     add_nodes,
-    archive_nodes,
     default_path,
     edges_of,
     edit_node,
@@ -47,7 +47,6 @@ from tierdeck.store import (
     relate,
     related_nodes,
     resolve_id,
-    restore_nodes,
     revisions,
     undo,
 )

@@ -1,7 +1,7 @@
 """Memories, their relations and their history: rows of the store file to values and back."""
 
 from tierdeck.migrate import StoreKind
-from tierdeck.store.changes import archive_nodes, edit_node, restore_nodes
+from tierdeck.store.changes import edit_node
 from tierdeck.store.embedding_flag import embedding_off, set_compute_embedding
 from tierdeck.store.filters import filter_sql, time_ms_sql
 from tierdeck.store.history import (
@@ -53,7 +53,6 @@ __all__ = [
     "add_node",
     "add_nodes",
     "add_session",
-    "archive_nodes",
     "confidence_changes",
     "count_left_in_archive",
     "count_nodes",
@@ -77,7 +76,6 @@ __all__ = [
     "related_nodes",
     "resolve_id",
     "resolve_ids",
-    "restore_nodes",
     "revisions",
     "sessions",
     "set_compute_embedding",

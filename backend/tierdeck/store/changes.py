@@ -1,16 +1,11 @@
-"""Memories edited, archived and restored; each change leaves a revision, so that it can be taken back exactly.
-
-Nothing is ever deleted here: a delete is a move to the archive. Spec: SPEC-02.22, SPEC-02.23, SPEC-03.18
-"""
+"""Memories edited; each change leaves a revision, so that it can be taken back exactly. Spec: SPEC-02.22"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from typing import Literal
 
 from tierdeck.errors import NotFoundError
-from tierdeck.model import Node, NodeChanges, NodeType, Tier
+from tierdeck.model import Node, NodeChanges, NodeType
 from tierdeck.store import snapshots
 from tierdeck.store.drafts import (
     checked_actor,
@@ -59,55 +54,6 @@ def edit_node(store: Store, node_id: str, changes: NodeChanges, *, actor: str, r
         conn.execute(f"UPDATE nodes SET {sets} WHERE id = ?", [*new_values.values(), node_id])
         record_change(conn, columns, node_id, before, note)
         return read_nodes(conn, [node_id])[node_id]
-
-
-def archive_nodes(store: Store, ids: Sequence[str], *, actor: str, reason: str | None = None) -> list[str]:
-    """Move memories to the archive, all in one transaction; they leave normal queries and are never deleted.
-
-    Text, metadata, relations, times and counts stay byte for byte.
-
-    Returns:
-        The ids really moved, in their order, each once; those archived already are left out.
-
-    Raises:
-        NotFoundError: an id does not exist; it is named and nothing was moved.
-        InvalidValueError, ReadOnlyStoreError, StoreBusyError: nothing was moved.
-    Spec: SPEC-02.23, SPEC-03.18, SPEC-02.19
-    """
-    return _move(store, ids, "archive", actor, reason)
-
-
-def restore_nodes(store: Store, ids: Sequence[str], *, actor: str, reason: str | None = None) -> list[str]:
-    """Move archived memories to longterm, all in one transaction; `undo` gives the old tier instead.
-
-    Returns:
-        The ids really moved, in their order, each once; those not in the archive are left out.
-
-    Raises:
-        NotFoundError: an id does not exist; it is named and nothing was moved.
-        InvalidValueError, ReadOnlyStoreError, StoreBusyError: nothing was moved.
-    Spec: SPEC-03.21 to SPEC-03.24
-    """
-    return _move(store, ids, "restore", actor, reason)
-
-
-def _move(
-    store: Store, ids: Sequence[str], kind: Literal["archive", "restore"], actor: str, reason: str | None
-) -> list[str]:
-    note = ChangeNote(kind, checked_actor(actor), store.now_ms(), checked_text(reason, "reason"), has_tier=True)
-    columns = store.columns("nodes")
-    to_tier = Tier.ARCHIVE if kind == "archive" else Tier.LONGTERM
-    moved = []
-    with store.writing() as conn:
-        for node_id in dict.fromkeys(ids):
-            before = snapshots.take(conn, columns, node_id)
-            if before is None:
-                raise NotFoundError(f"{kind} memory {node_id[:80]}: there is none; nothing was moved")
-            if (before["tier"] == Tier.ARCHIVE) is (kind == "restore"):
-                conn.execute("UPDATE nodes SET tier = ? WHERE id = ?", (to_tier.value, node_id))
-                record_change(conn, columns, node_id, before, note)
-                moved.append(node_id)
-    return moved
 
 
 def _differing(old: Node, changes: NodeChanges) -> dict[str, SQLValue]:

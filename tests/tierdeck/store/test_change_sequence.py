@@ -6,7 +6,8 @@ import sqlite3
 from contextlib import closing
 
 from tierdeck.model import NodeChanges, NodeDraft
-from tierdeck.store import Store, add_nodes, archive_nodes, edit_node
+from tierdeck.promote.override import archive_nodes
+from tierdeck.store import Store, add_nodes, edit_node
 
 
 def since(store: Store, seq: int) -> dict[str, int]:

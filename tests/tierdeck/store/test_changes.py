@@ -13,17 +13,16 @@ from tierdeck import db, migrate
 from tierdeck.errors import InvalidValueError, NotFoundError, ReadOnlyStoreError
 from tierdeck.migrate import StoreKind
 from tierdeck.model import NodeChanges, NodeDraft, NodeFilter, NodeType, Tier
+from tierdeck.promote.override import archive_nodes, restore_nodes
 from tierdeck.store import (
     Store,
     add_node,
     add_nodes,
-    archive_nodes,
     confidence_changes,
     count_nodes,
     edit_node,
     get_node,
     open_store,
-    restore_nodes,
     revisions,
     tier_moves,
 )
@@ -142,8 +141,8 @@ def test_each_move_is_one_row_of_the_familys_log(store: Store, node_id: str) -> 
     restore_nodes(store, [node_id], actor="mara")
     found = store.read(lambda c: c.execute("SELECT * FROM evolution_log ORDER BY id").fetchall())
     assert found == [
-        (1, NOON + 1, "tier_transition", f'["{node_id}"]', "task", "archive", "archive by mara: stale"),
-        (2, NOON + 2, "tier_transition", f'["{node_id}"]', "archive", "longterm", "restore by mara"),
+        (1, NOON + 1, "tier_transition", f'["{node_id}"]', "task", "archive", "override by mara: stale"),
+        (2, NOON + 2, "tier_transition", f'["{node_id}"]', "archive", "longterm", "override by mara"),
     ]
     assert [(m.from_tier, m.to_tier) for m in tier_moves(store, node_id)] == [
         ("task", "archive"), ("archive", "longterm"),
@@ -172,7 +171,7 @@ def test_moving_gives_the_ids_that_really_moved(store: Store) -> None:
 
 
 def test_a_move_that_names_an_unknown_id_moves_none(store: Store, node_id: str) -> None:
-    with pytest.raises(NotFoundError, match="archive memory nothing: there is none; nothing was moved"):
+    with pytest.raises(NotFoundError, match="move memory nothing: there is no such memory; nothing was changed"):
         archive_nodes(store, [node_id, "nothing"], actor="mara")
     assert get_node(store, node_id).tier is Tier.TASK
     assert tier_moves(store, node_id) == []

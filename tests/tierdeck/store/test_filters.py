@@ -10,19 +10,18 @@ from hypothesis import strategies as st
 
 from tests.tierdeck.store.foreign import make_foreign_store
 from tierdeck.model import AccessKind, NodeChanges, NodeDraft, NodeFilter, NodeType, Tier
+from tierdeck.promote.override import archive_nodes, restore_nodes
 from tierdeck.store import (
     Store,
     add_access,
     add_node,
     add_nodes,
     add_session,
-    archive_nodes,
     count_nodes,
     edit_node,
     filter_sql,
     open_store,
     page_around,
-    restore_nodes,
     time_ms_sql,
 )
 from tierdeck.times import parse_time_ms

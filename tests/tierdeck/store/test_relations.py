@@ -16,10 +16,10 @@ from tierdeck import db, migrate
 from tierdeck.errors import ConflictError, InvalidValueError, NotFoundError
 from tierdeck.migrate import StoreKind
 from tierdeck.model import EdgeType, Member, NodeDraft
+from tierdeck.promote.override import archive_nodes
 from tierdeck.store import (
     Store,
     add_nodes,
-    archive_nodes,
     delete_edge,
     edges_of,
     get_edge,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import apsw
 import pytest
@@ -23,7 +23,6 @@ from tierdeck.store import (
     add_node,
     add_nodes,
     add_session,
-    archive_nodes,
     confidence_changes,
     edges_of,
     edit_node,
@@ -32,13 +31,25 @@ from tierdeck.store import (
     open_store,
     redo,
     relate,
-    restore_nodes,
     revisions,
     snapshots,
     tier_moves,
     undo,
 )
+from tierdeck.store.revision_log import ChangeNote, record_change
 from tierdeck.store.rows import quoted_name
+
+
+def old_move(store: Store, node_id: str, kind: Literal["archive", "restore"]) -> None:
+    """Move a memory as tierdeck did before it had a log of moves: by a change of its row, kept as a revision."""
+    columns = store.columns("nodes")
+    with store.writing() as conn:
+        before = snapshots.take(conn, columns, node_id)
+        assert before is not None
+        tier = Tier.ARCHIVE if kind == "archive" else Tier.LONGTERM
+        conn.execute("UPDATE nodes SET tier = ? WHERE id = ?", (tier.value, node_id))
+        note = ChangeNote(kind, "mara", store.now_ms(), has_tier=True)
+        record_change(conn, columns, node_id, before, note)
 
 
 def state(store: Store) -> dict[str, list[object]]:
@@ -71,12 +82,13 @@ def test_twenty_memories_archived_deleted_and_edited_are_all_back_byte_for_byte(
     before = state(store)
     flagged = embedding_off(store, ids)
     store.clock = lambda: 2_000_000_000_000
-    archive_nodes(store, ids[:7], actor="mara")
+    for node_id in ids[:7]:
+        old_move(store, node_id, "archive")
     for node_id in ids[7:14]:
         edit_node(store, node_id, NodeChanges(content="x", confidence=0.11, metadata={}, subtype=""), actor="mara")
     for node_id in ids[14:]:
         edit_node(store, node_id, NodeChanges(type=NodeType.SNIPPET, content="y"), actor="mara")
-        archive_nodes(store, [node_id], actor="mara")
+        old_move(store, node_id, "archive")
     assert state(store) != before
     for node_id in ids:
         undo(store, node_id, actor="mara")
@@ -93,9 +105,10 @@ def test_twenty_memories_archived_deleted_and_edited_are_all_back_byte_for_byte(
 @pytest.mark.case("X04")
 def test_undoing_an_archive_gives_the_old_tier_and_restore_gives_longterm(store: Store) -> None:
     one, two = add_nodes(store, [NodeDraft("1", tier=Tier.SESSION), NodeDraft("2", tier=Tier.SESSION)])
-    archive_nodes(store, [one, two], actor="mara")
+    old_move(store, one, "archive")
+    old_move(store, two, "archive")
     undo(store, one, actor="ole")
-    restore_nodes(store, [two], actor="mara")
+    old_move(store, two, "restore")
     assert (get_node(store, one).tier, get_node(store, two).tier) == (Tier.SESSION, Tier.LONGTERM)
     assert [(m.from_tier, m.to_tier, m.reasoning) for m in tier_moves(store, one)] == [
         ("session", "archive", "archive by mara"), ("archive", "session", "undo by ole"),
@@ -291,7 +304,7 @@ def test_any_row_of_another_program_is_back_byte_for_byte(
     with adopted(tmp_path_factory.mktemp("theirs") / "m.db", row) as store:
         before = quoted_row(store)
         edit_node(store, "a", NodeChanges(content="ours", confidence=0.77, metadata={"x": 1}), actor="mara")
-        archive_nodes(store, ["a"], actor="mara")
+        old_move(store, "a", "archive")
         edit_node(store, "a", NodeChanges(type=NodeType.SNIPPET, subtype="t", provenance="p"), actor="mara")
         while any(revision.kind != "undo" for revision in standing(store)):
             undo(store, "a", actor="mara")

@@ -7,11 +7,13 @@ from textual.pilot import Pilot
 
 from tests.tierdeck_tui.conftest import HOSTILE_TEXTS, MakeApp, finished, keyword_settings
 from tests.tierdeck_tui.test_app import controls, screen_text
-from tierdeck.config import EmbeddingSettings, Settings
-from tierdeck.model import NodeType, Tier
-from tierdeck.store import open_store
+from tierdeck.config import EmbeddingSettings, PromotionSettings, Settings
+from tierdeck.model import NodeDraft, NodeType, Tier
+from tierdeck.session import open_session
+from tierdeck.store import add_node, open_store
 from tierdeck_tui.app import TierdeckApp
 from tierdeck_tui.screens.overview import OverviewScreen
+from tierdeck_tui.screens.promotions import PromotionsScreen
 from tierdeck_tui.screens.search import SearchScreen
 from tierdeck_tui.widgets.card import READING, Card
 
@@ -67,6 +69,28 @@ async def test_a_click_on_a_line_opens_it_too(make_app: MakeApp, small_store: Pa
         await pilot.click("#types", offset=(4, 4))
         await pilot.pause(0.3)
         assert "type:decision" in screen_text(app)
+
+
+async def test_a_rule_that_something_waits_for_opens_the_promotions_screen_with_that_rule(
+    make_app: MakeApp, small_store: Path
+) -> None:
+    with open_store(small_store) as store:
+        node_id = add_node(store, NodeDraft("waits for a person")).id
+        session = open_session(store, "s-1", promotion=PromotionSettings(automatic=False))
+        session.use(node_id)
+        session.use(node_id)
+    app = make_app(small_store)
+    async with app.run_test(size=(120, 40)) as pilot:
+        screen = await _overview(app, pilot)
+        assert _card(screen, "promotion")["task→session"] == "1"
+        assert _card(screen, "runs")["last sweep"].startswith("never")
+        assert "2 lists them" in _card(screen, "next")["waiting"]
+        screen.query_one("#promotion", Card).focus()
+        await pilot.press("enter")
+        await pilot.pause(0.3)
+        assert isinstance(app.screen, PromotionsScreen)
+        assert "only task → session" in screen_text(app)
+        assert "waits for a person" in screen_text(app)
 
 
 async def test_tab_walks_through_the_cards_and_each_is_seen_whole(make_app: MakeApp, small_store: Path) -> None:

@@ -1,8 +1,11 @@
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from tierdeck.embed.coverage import Coverage
 from tierdeck.model import NodeType, Tier
 from tierdeck.promote.records import Run
+from tierdeck.promote.rules import RuleName
 from tierdeck.store import StoreCounts, StoreKind
 from tierdeck_tui.reading.console import MeaningState
 from tierdeck_tui.reading.overview_facts import OverviewFacts
@@ -13,7 +16,12 @@ NOW_MS = 1_790_000_000_000
 HOUR_MS = 3_600_000
 SWEEP = Run(3, "sweep", NOW_MS - 48 * HOUR_MS, NOW_MS - 47 * HOUR_MS, "ann", None, "1:2", 7, 7, 0, ())
 OPEN_RUN = Run(9, "override", NOW_MS - HOUR_MS, None, "ann", "why", None, 3, 1, 0, ())
-WAITING = {"task-session": 2, "session-longterm": 4, "longterm-archive": 0, "archive-longterm": 1}
+WAITING: Mapping[RuleName, int] = {
+    "task-session": 2,
+    "session-longterm": 4,
+    "longterm-archive": 0,
+    "archive-longterm": 1,
+}
 
 
 def facts(promotion: PromotionFacts | None, *, moved_holds: int = 0, sweep: Run | None = None) -> OverviewFacts:
@@ -52,10 +60,10 @@ def promotion(*last_runs: Run) -> PromotionFacts:
 def test_what_waits_is_told_by_rule_and_each_line_leads_there() -> None:
     lines = promotion_lines(facts(promotion(), moved_holds=1))
     assert [(line.label, line.value, line.tab, line.rule) for line in lines[:4]] == [
-        ("task → session", "2", "candidates", "task-session"),
-        ("session → longterm", "4", "candidates", "session-longterm"),
-        ("longterm → archive", "0", "candidates", "longterm-archive"),
-        ("archive → longterm", "1", "candidates", "archive-longterm"),
+        ("task→session", "2", "candidates", "task-session"),
+        ("session→longterm", "4", "candidates", "session-longterm"),
+        ("longterm→archive", "0", "candidates", "longterm-archive"),
+        ("archive→longterm", "1", "candidates", "archive-longterm"),
     ]
     assert [line.share for line in lines[:4]] == [0.5, 1.0, 0.0, 0.25]
     shown = {line.label: line for line in lines[4:]}

@@ -62,17 +62,24 @@ def promotion_lines(facts: OverviewFacts) -> list[CardLine]:
         return [CardLine("no accesses are recorded here", state="muted")]
     most = max(found.candidates.values(), default=0)
     lines = [
-        CardLine(rule_words(rule), count(number), share=number / most if most else 0.0, tab="candidates", rule=rule)
+        CardLine(
+            _short_rule(rule), count(number), share=number / most if most else 0.0, tab="candidates", rule=rule
+        )
         for rule, number in found.candidates.items()
     ]
     lines.append(CardLine("nearly", f"{count(sum(found.near.values()))} lack one thing", tab="near"))
     if found.held:
         lines.append(CardLine("held", count(found.held)))
     if facts.moved_holds:
-        moved = f"{count(facts.moved_holds)} by another program; `tierdeck holds` names them"
+        moved = f"{count(facts.moved_holds)}; see `tierdeck holds`"
         lines.append(CardLine("held, yet moved", moved, state="warn"))
     lines.append(CardLine("log", counted(found.log_rows, "row"), tab="log"))
     return lines
+
+
+def _short_rule(rule: str) -> str:
+    """Without the spaces round its arrow: at 80 columns a card's label has 17 cells."""
+    return rule_words(rule).replace(" ", "")
 
 
 def run_lines(facts: OverviewFacts, now_ms: int) -> list[CardLine]:

@@ -69,6 +69,22 @@ def test_a_dry_run_says_what_moves_what_is_held_and_what_stands_there_already(ru
     assert [tier(history, node_id) for node_id in (NEAR, KNOWN)] == ["task", "session"]
 
 
+def test_a_memory_that_is_there_already_is_no_refusal(run: Command, history: Path) -> None:
+    result = run("promote", STALE, "--to", "longterm", "--reason", "good reason", "--json")
+    assert result.exit_code == 0
+    assert json.loads(result.stdout) == {"run_id": None, "moved": [], "refused": [], "unchanged": [STALE]}
+
+
+@pytest.mark.spec("SPEC-09.13")
+def test_of_several_the_held_ones_are_refused_and_it_ends_with_10(run: Command, history: Path) -> None:
+    run("hold", KNOWN, "--reason", "keep it here")
+    result = run("promote", NEAR, KNOWN, STALE, "--to", "longterm", "--reason", "good reason", "--yes")
+    assert (result.exit_code, result.stdout) == (10, f"{NEAR}\n")
+    assert "cccc3333" in result.stderr
+    assert "1 memory stood so already" in result.stderr
+    assert tier(history, KNOWN) == "session"
+
+
 def test_several_are_moved_only_when_that_was_confirmed(run: Command, history: Path) -> None:
     asked = ("promote", NEAR, DUE, "--to", "longterm", "--reason", "good reason")
     refused = run(*asked)

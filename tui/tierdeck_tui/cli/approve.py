@@ -8,15 +8,18 @@ import click
 
 from tierdeck.promote.approve import approve
 from tierdeck.promote.candidates import candidates
+from tierdeck.promote.chunks import Pace
 from tierdeck.promote.holds import dismiss
 from tierdeck.promote.rules import RuleName, Rules, rules_of
 from tierdeck.store import Store
 from tierdeck_tui.cli.ask import confirm
 from tierdeck_tui.cli.ids import resolved
 from tierdeck_tui.cli.output import put_json, talk
+from tierdeck_tui.cli.progress import ProgressBar
 from tierdeck_tui.cli.report import put_report
 from tierdeck_tui.cli.rule_options import rule_option
 from tierdeck_tui.cli.run import Run
+from tierdeck_tui.cli.stop_flag import stop_flag
 from tierdeck_tui.cli.verb import Verb
 from tierdeck_tui.view.format import counted
 
@@ -53,8 +56,10 @@ def approve_verb(
         if len(asked) > 1:
             question = f"move {counted(len(asked), 'candidate')}, each by its rule?"
             confirm("approve candidates", question, is_sure=yes)
-        report = approve(store, asked, rules=rules, actor=run.actor, reason=reason)
-    return put_report(run, report, "moved")
+        with stop_flag() as should_stop, ProgressBar("moving") as bar:
+            pace = Pace(bar.show, should_stop)
+            report = approve(store, asked, rules=rules, actor=run.actor, reason=reason, pace=pace)
+    return put_report(run, report, "moved", is_stopped=should_stop())
 
 
 @click.command("dismiss", cls=Verb)

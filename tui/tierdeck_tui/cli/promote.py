@@ -5,14 +5,18 @@ from __future__ import annotations
 import click
 
 from tierdeck.model import Tier
+from tierdeck.promote.chunks import Pace
 from tierdeck.promote.override import OverridePreview, override_tier, preview_override
+from tierdeck.promote.reason import checked_reason
 from tierdeck.promote.rules import rules_of
 from tierdeck.store import Store, read_rows
 from tierdeck_tui.cli.ask import confirm
 from tierdeck_tui.cli.ids import ids_argument, resolved
 from tierdeck_tui.cli.output import put_json, put_lines, talk
+from tierdeck_tui.cli.progress import ProgressBar
 from tierdeck_tui.cli.report import put_report
 from tierdeck_tui.cli.run import Run
+from tierdeck_tui.cli.stop_flag import stop_flag
 from tierdeck_tui.cli.terminal import width_cells
 from tierdeck_tui.cli.verb import Verb
 from tierdeck_tui.cli.when import later
@@ -61,6 +65,7 @@ def promote_verb(
     """
     if no_hold and until is not None:
         raise click.UsageError("--no-hold and --until exclude each other")
+    checked_reason(reason, "move memories")  # before any question
     with run.open() as store:
         asked, to_tier = resolved(store, ids), Tier(tier)
         until_ms = later(until, store.now_ms())
@@ -69,24 +74,30 @@ def promote_verb(
         if dry_run:
             _put_preview(run, store, preview)
             return 0
-        for each in _lines(store, preview, width_cells()):
-            talk(text_of(each).rstrip())
-        if len(preview.moves) > 1:
-            question = f"move {counted(len(preview.moves), 'memory', 'memories')} to {tier}?"
-            confirm("move memories", question, is_sure=yes)
-        report = override_tier(
-            store,
-            asked,
-            to_tier,
-            actor=run.actor,
-            reason=reason,
-            hold=not no_hold,
-            until_ms=until_ms,
-            with_held=with_held,
-            seen=preview.seen,
-            rules=rules,
-        )
-    return put_report(run, report, "moved")
+        _ask(store, preview, is_sure=yes)
+        with stop_flag() as should_stop, ProgressBar("moving") as bar:
+            report = override_tier(
+                store,
+                asked,
+                to_tier,
+                actor=run.actor,
+                reason=reason,
+                hold=not no_hold,
+                until_ms=until_ms,
+                with_held=with_held,
+                seen=preview.seen,
+                rules=rules,
+                pace=Pace(bar.show, should_stop),
+            )
+    return put_report(run, report, "moved", unchanged=preview.unchanged, is_stopped=should_stop())
+
+
+def _ask(store: Store, preview: OverridePreview, *, is_sure: bool) -> None:
+    for each in _lines(store, preview, width_cells()):
+        talk(text_of(each).rstrip())
+    if len(preview.moves) > 1:
+        question = f"move {counted(len(preview.moves), 'memory', 'memories')} to {preview.to_tier}?"
+        confirm("move memories", question, is_sure=is_sure)
 
 
 def _put_preview(run: Run, store: Store, preview: OverridePreview) -> None:

@@ -110,6 +110,6 @@ def _put_report(run: Run, plan: SweepPlan, report: RunReport, *, is_stopped: boo
     if not planned:
         talk("nothing is due")
     if is_stopped:
-        talk("stopped; what was moved stays moved, and running it again does the rest")
+        talk("stopped; what was moved stays moved, and the same command again does the rest")
         return STOPPED
     return exit_code(report)

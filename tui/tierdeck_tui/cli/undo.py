@@ -5,14 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import click
-from tierdeck.promote.undo import undo_move, undo_run, undoable
 
 from tierdeck.errors import EXIT_PARTLY_DONE, ConflictError, NotFoundError
 from tierdeck.model import Revision
 from tierdeck.promote.log import entries, entry
 from tierdeck.promote.records import LogEntry, LogFilter, Refused
+from tierdeck.promote.undo import undo_move, undo_run, undoable
 from tierdeck.store import Store, redo, revisions, undo
-from tierdeck_tui.cli.frame import STOPPED
 from tierdeck_tui.cli.ids import resolved
 from tierdeck_tui.cli.output import put, put_json, talk
 from tierdeck_tui.cli.progress import ProgressBar
@@ -84,11 +83,7 @@ def _undo_run(run: Run, run_id: int, reason: str | None) -> int:
         report = undo_run(
             store, run_id, actor=run.actor, reason=reason, on_progress=bar.show, should_stop=should_stop
         )
-    code = put_report(run, report, "undone")
-    if should_stop():
-        talk("stopped; what was taken back stays so, and running it again does the rest")
-        return STOPPED
-    return code
+    return put_report(run, report, "undone", is_stopped=should_stop())
 
 
 def _take_back_all(

@@ -53,10 +53,11 @@ def explanation_lines(
 def _accesses(found: Explanation, row: NodeRow) -> Line:
     pulls = found.pulls
     recorded = f"{counted(pulls.pulls, 'pull')} recorded in {counted(pulls.roots, 'root session')}"
-    counting = f"{counted(found.facts.sessions, 'session')} since the latest move by hand"
+    fewer = f" ({count(found.facts.sessions)} of them since the latest move by hand, which count)"
+    counting = fewer if found.facts.sessions < pulls.roots else ""
     other = f"{counted(pulls.pushes, 'push', 'pushes')}, which no rule counts"
     return line(
-        f"{recorded}, {counting} · {other} · {count(row.access_count)} by its own counter, with other programs"
+        f"{recorded}{counting} · {other} · {count(row.access_count)} by its own counter, with other programs"
     )
 
 

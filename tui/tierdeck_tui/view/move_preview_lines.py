@@ -85,7 +85,7 @@ def _move_lines(move: PlannedMove, to_tier: str, rows: Mapping[str, NodeRow], ce
 def _told(node_id: str, step: str, says: str, row: NodeRow | None, cells: int) -> list[Line]:
     """The memory's step and what is said of it, and a line of its text."""
     head = line(Piece(f" {safe(node_id)[:8]:<8}  ", "strong"), Piece(step, "tier"), Piece(f"  {says}", "muted"))
-    lines = wrap(head, cells)
+    lines = _wrapped(head, cells)
     if row is not None:
         is_head = row.content_chars > len(row.excerpt)
         lines.append((Piece(_INDENT), *excerpt_line(row.excerpt, max(4, cells - len(_INDENT)), is_head=is_head)))
@@ -93,7 +93,14 @@ def _told(node_id: str, step: str, says: str, row: NodeRow | None, cells: int) -
 
 
 def _hold_lines(hold: Hold, cells: int) -> list[Line]:
-    return wrap(line(Piece(f" {safe(hold.node_id)[:8]:<8}  ", "strong"), Piece(hold_words(hold), "muted")), cells)
+    head = line(Piece(f" {safe(hold.node_id)[:8]:<8}  ", "strong"), Piece(hold_words(hold), "muted"))
+    return _wrapped(head, cells)
+
+
+def _wrapped(one: Line, cells: int) -> list[Line]:
+    """The line, and below it, set in, what did not fit."""
+    first, *rest = wrap(one, max(10, cells - len(_INDENT)))
+    return [first, *((Piece(_INDENT), *part) for part in rest)]
 
 
 def _listed(each: Sequence[Sequence[Line]], limit_rows: int) -> list[Line]:

@@ -51,7 +51,9 @@ def report_words(report: RunReport, done: str = "moved") -> str:
 
 def refused_line(refused: Refused) -> Line:
     """`  aaaa1111  held by ops: keep; it is in longterm`."""
-    now = f"; it is in {safe(refused.tier_now)}" if refused.tier_now else ""
+    # Most reasons name the tier already.
+    is_told = refused.tier_now is None or refused.tier_now in refused.why
+    now = "" if is_told else f"; it is in {safe(refused.tier_now)}"
     return line(
         Piece(f"  {safe(refused.node_id)[:8]:<8}  ", "strong"), Piece(f"{safe(refused.why)}{now}", "warning")
     )

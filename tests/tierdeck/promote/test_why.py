@@ -1,0 +1,38 @@
+from __future__ import annotations
+
+import pytest
+
+from tests.tierdeck.promote.pulls import pull
+from tierdeck.errors import NotFoundError
+from tierdeck.model import AccessKind, NodeDraft, Tier
+from tierdeck.promote import hold, meet_session, override_tier, record_accesses, why
+from tierdeck.promote.rules import Rules
+from tierdeck.store import Store, add_node
+
+RULES = Rules()
+
+
+@pytest.mark.spec("SPEC-09.11", "SPEC-09.12", "SPEC-09.15")
+def test_an_explanation_has_found_and_needed_the_hold_and_the_history_newest_first(store: Store) -> None:
+    node = add_node(store, NodeDraft("m", confidence=0.9)).id
+    override_tier(store, [node], Tier.SESSION, actor="mara", reason="kept on purpose", hold=False)
+    pull(store, [node], "s1", outcome="success")
+    pull(store, [node], "s2")
+    record_accesses(store, meet_session(store, "s3").id, [node], AccessKind.PUSH)
+    hold(store, [node], actor="mara", reason="not yet")
+    found = why(store, node, RULES, store.now_ms())
+    assert {c.name: (c.found, c.needed, c.passed) for c in found.decision.criteria} == {
+        "sessions": (2, 3, False),
+        "successes": (1, 1, True),
+        "failures": (0, 1, True),
+        "confidence held": (0.9, 0.8, True),
+    }
+    assert [(c.name, c.lacks) for c in found.decision.lacking] == [("sessions", 1)]
+    assert (found.decision.block, found.hold.reason if found.hold else None) == ("held", "not yet")
+    assert [entry.kind for entry in found.history] == ["hold", "override"]
+    assert (found.pulls.pulls, found.pulls.pushes, found.pulls.roots) == (2, 1, 2)
+
+
+def test_a_memory_that_is_not_there_is_named(store: Store) -> None:
+    with pytest.raises(NotFoundError, match="explain memory nowhere"):
+        why(store, "nowhere", RULES, 0)

@@ -17,7 +17,7 @@ NEAR = "bbbb2222-0000-4000-8000-000000000002"  # task, pulled once
 KNOWN = "cccc3333-0000-4000-8000-000000000003"  # session, pulled in two sessions with success
 STALE = "dddd4444-0000-4000-8000-000000000004"  # longterm, unused for 200 days
 BACK = "eeee5555-0000-4000-8000-000000000005"  # archived, and pulled since
-_MANUAL = PromotionSettings(automatic=False)
+MANUAL = PromotionSettings(automatic=False)
 _DRAFTS = (
     (DUE, Tier.TASK, "deploys use blue green switching"),
     (NEAR, Tier.TASK, "the deploy key is rotated each spring"),
@@ -57,7 +57,7 @@ def visit(
     """One session with its looks; no rule runs."""
     session = meet_session(store, external_id, project="shop", agent="coder", parent=parent)
     for node_id in pulled:
-        record_accesses(store, session.id, [node_id], AccessKind.PULL, settings=_MANUAL)
+        record_accesses(store, session.id, [node_id], AccessKind.PULL, settings=MANUAL)
     if pushed:
-        record_accesses(store, session.id, pushed, AccessKind.PUSH, settings=_MANUAL)
-    end_session(store, session.id, outcome=outcome, settings=_MANUAL)
+        record_accesses(store, session.id, pushed, AccessKind.PUSH, settings=MANUAL)
+    end_session(store, session.id, outcome=outcome, settings=MANUAL)

@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import json
+import signal
+import sqlite3
+import subprocess
+import time
 from pathlib import Path
 
 import pytest
 
 from tests.tierdeck_tui.cli.conftest import Command
-from tests.tierdeck_tui.cli.promotion_history import BACK, DUE, KNOWN, NEAR, STALE, make_history, visit
-from tests.tierdeck_tui.cli.terminal import in_terminal, piped
-from tierdeck.store import get_node, open_store
+from tests.tierdeck_tui.cli.promotion_history import BACK, DUE, KNOWN, MANUAL, NEAR, STALE, make_history, visit
+from tests.tierdeck_tui.cli.terminal import command_line, in_terminal, piped
+from tierdeck.model import AccessKind, NodeDraft
+from tierdeck.promote.access import record_accesses
+from tierdeck.promote.sessions import meet_session
+from tierdeck.store import add_nodes, get_node, open_store
 
 
 @pytest.fixture
@@ -272,3 +279,36 @@ def test_as_processes_of_their_own_the_verbs_work_in_a_pipe(history: Path) -> No
     assert (approved.returncode, approved.stdout) == (0, listed.stdout)
     swept = piped(history, "sweep", "--apply", "--json")
     assert json.loads(swept.stdout)["report"]["moved"] == [STALE]
+
+
+@pytest.mark.spec("SPEC-09.14")
+def test_ctrl_c_ends_a_sweep_between_two_chunks_and_another_one_does_the_rest(db: Path) -> None:
+    ids = [f"{number:08d}-0000-4000-8000-000000000000" for number in range(1_500)]
+    with open_store(db, create=True) as store:
+        add_nodes(store, [NodeDraft(f"memory {node_id}", id=node_id) for node_id in ids])
+        for _ in range(2):
+            record_accesses(store, meet_session(store, "s").id, ids, AccessKind.PULL, settings=MANUAL)
+    command = command_line(db, "sweep", "--apply")
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    other = sqlite3.connect(db, isolation_level=None)
+    end = time.monotonic() + 60
+    while not moved_rows(other) and time.monotonic() < end:
+        time.sleep(0.002)
+    other.execute("BEGIN IMMEDIATE")  # the sweep waits for the store until the signal has come
+    process.send_signal(signal.SIGINT)
+    time.sleep(0.1)
+    other.execute("ROLLBACK")
+    out, err = process.communicate()
+    moved = moved_rows(other)
+    other.close()
+    assert process.returncode == 130
+    assert 0 < moved < len(ids)
+    assert out.decode() == f"moved {moved:,} of {len(ids):,}\n"
+    assert b"the same command again does the rest" in err
+    rest = piped(db, "sweep")
+    assert rest.stdout.decode() == f"moved {len(ids) - moved:,} of {len(ids) - moved:,}\n"
+
+
+def moved_rows(conn: sqlite3.Connection) -> int:
+    [(found,)] = conn.execute("SELECT count(*) FROM td_promotion_log WHERE kind = 'auto'")
+    return int(found)

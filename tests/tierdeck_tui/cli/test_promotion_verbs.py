@@ -229,15 +229,47 @@ def test_log_verify_compares_with_the_head_that_a_backup_or_the_operator_kept(
     kept = tmp_path / "kept.db"
     with open_store(history) as store:
         backup(store, kept)
+    exported = tmp_path / "kept.jsonl"
+    run("export", "--out", str(exported))
     head = json.loads(run("log", "verify", "--json").stdout)["check"]["head"]
     run("hold", STALE, "--reason", "keep it here")
-    for against in (str(kept), head):
+    for against in (str(kept), str(exported), head):
         assert run("log", "verify", "--against", against).exit_code == 0
     other = f"1:{'0' * (len(head) - 2)}"
     assert run("log", "verify", "--against", other).exit_code == 3
     assert run("log", "verify", "--against", str(tmp_path / "none")).exit_code == 3
     (tmp_path / "text").write_text("no export\n")
     assert run("log", "verify", "--against", str(tmp_path / "text")).exit_code == 3
+
+
+@pytest.mark.spec("SPEC-09.15")
+def test_rows_cut_off_the_end_together_with_the_head_show_against_a_backup(
+    run: Command, history: Path, tmp_path: Path
+) -> None:
+    run("hold", KNOWN, "--reason", "keep it here")
+    run("hold", STALE, "--reason", "keep it here")
+    kept = tmp_path / "kept.db"
+    with open_store(history) as store:
+        backup(store, kept)
+        with store.writing() as conn:
+            conn.execute("DROP TRIGGER td_promotion_log_delete")
+            conn.execute("DELETE FROM td_promotion_log WHERE id = 2")
+            conn.execute(
+                "UPDATE td_setting SET value = (SELECT id || ':' || digest FROM td_promotion_log) "
+                "WHERE key = 'promotion_log_head'"
+            )
+    assert run("log", "verify").exit_code == 0
+    result = run("log", "verify", "--against", str(kept))
+    assert result.exit_code == 3
+    assert "2" in result.stdout
+
+
+def test_the_log_of_a_memory_that_is_gone_is_found_by_its_full_id(run: Command, history: Path) -> None:
+    run("hold", KNOWN, "--reason", "keep it here")
+    with open_store(history) as store, store.writing() as conn:
+        conn.execute("DELETE FROM nodes WHERE id = ?", (KNOWN,))
+    assert "held in session" in run("log", "--node", KNOWN).stdout
+    assert run("log", "--node", "cccc").exit_code == 4
 
 
 def test_options_of_the_list_and_of_verify_do_not_mix(run: Command, history: Path) -> None:

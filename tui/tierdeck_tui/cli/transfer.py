@@ -40,7 +40,9 @@ _NOUNS = {
     "member": ("end of a relation", "ends of relations"),
     "move": ("move between tiers", "moves between tiers"),
     "confidence": ("change of confidence", "changes of confidence"),
+    "confidence_change": ("recorded confidence", "recorded confidences"),
     "access": ("access", "accesses"),
+    "log": ("row of the promotion log", "rows of the promotion log"),
     "revision": ("change", "changes"),
     "no_embedding": ("memory not to be embedded", "memories not to be embedded"),
 }

@@ -1,4 +1,4 @@
-"""Which session a name means: the one that is open, a new run, a placeholder; and which session it all began with."""
+"""Which session a name means: the open one, a new run, a placeholder; and which session it all began with."""
 
 from __future__ import annotations
 

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import re
+import shlex
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
+from tierdeck.demo.build import DemoSummary, build_demo
+from tierdeck.model import Tier
 from tierdeck_tui.actions import key_table_markdown
 from tierdeck_tui.cli import cli, verbs
 
@@ -43,3 +48,45 @@ def test_every_exit_code_of_the_readme_stands_in_the_help() -> None:
 def test_every_file_the_readme_shows_is_there() -> None:
     for target in re.findall(r"\]\((?!http)([^)#]+)\)", README):
         assert (REPO / target).is_file()
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> DemoSummary:
+    return build_demo(tmp_path_factory.mktemp("demo") / "demo.db")
+
+
+def test_the_demo_holds_what_the_tour_says(demo: DemoSummary) -> None:
+    tour = " ".join(README.split("## A tour")[1].split("### On a store")[0].split())
+    archived = demo.counts.by_tier[Tier.ARCHIVE]
+    for words in (
+        f"a store of {demo.counts.total} memories",
+        f"over {demo.sessions} sessions",
+        f"lists {demo.counts.total - archived} of them",
+        f"other {archived} are archived",
+        f"{demo.waiting} memories wait for a move",
+    ):
+        assert words in tour
+
+
+def test_every_command_of_the_tour_does_what_it_says_on_the_demo(demo: DemoSummary) -> None:
+    commands = re.findall(r"^tierdeck --db DIR/demo\.db (.+)$", README, re.MULTILINE)
+    shown = ""
+    for command in (command for command in commands if "|" not in command):
+        done = CliRunner().invoke(cli, ["--db", str(demo.path), *shlex.split(command)], env={"COLUMNS": "96"})
+        assert done.exit_code == 0, command
+        shown += done.output
+    assert len(commands) >= 8
+    [answer] = re.findall(r"<!-- what the demo store answers -->\n```\n(.+?)\n```", README, re.DOTALL)
+    assert answer in shown
+
+
+@pytest.mark.spec("SPEC-09.11", "SPEC-09.12")
+def test_the_page_of_the_agent_s_process_prints_what_stands_below_it(tmp_path: Path) -> None:
+    [(script, printed)] = re.findall(
+        r"<!-- a test runs it .*?-->\n```python\n(.+?)```\n```\n(.+?)```", README, re.DOTALL
+    )
+    assert len(script.splitlines()) + len(printed.splitlines()) <= 60
+    done = subprocess.run(
+        [sys.executable, "-c", script], cwd=tmp_path, capture_output=True, text=True, check=False, timeout=60
+    )
+    assert (done.stdout, done.stderr) == (printed, "")

@@ -19,6 +19,7 @@ from tierdeck.promote.override import (
     restore_nodes,
 )
 from tierdeck.promote.records import Hold, LogEntry, LogFilter, Refused, Run, RunReport
+from tierdeck.promote.rules import Rules
 from tierdeck.promote.runs import runs
 from tierdeck.promote.sessions import meet_session
 from tierdeck.promote.sweep import apply_sweep
@@ -40,6 +41,7 @@ __all__ = [
     "Place",
     "PlannedMove",
     "Refused",
+    "Rules",
     "Run",
     "RunReport",
     "SweepPlan",

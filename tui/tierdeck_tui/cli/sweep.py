@@ -47,7 +47,7 @@ def sweep_verb(run: Run, /, dry_run: bool, is_confirmed: bool) -> int:
         if is_dry:
             _put_plan(run, plan)
             if not dry_run:
-                talk(f"nothing was moved: {plan.needs_confirmation}; `tierdeck sweep --apply` moves it")
+                talk("nothing was moved: it wants to be confirmed; `tierdeck sweep --apply` moves it")
             return 0
         with stop_flag() as should_stop, ProgressBar("sweeping") as bar:
             report = apply_sweep(

@@ -11,10 +11,12 @@ from tierdeck_tui.view.line import Line, Piece, Role, fit
 from tierdeck_tui.view.log_line import safe
 
 _RULE_CELLS, _TYPE_CELLS, _ID_CELLS, _INDENT_CELLS = 18, 10, 8, 3
+# Below this width the verdict needs the room of the type.
+_WIDE_CELLS = 92
 
 
 def candidate_lines(row: NodeRow, decision: Decision, cells: int, now_ms: int) -> tuple[Line, Line]:
-    """Two lines, each exactly `cells` wide: id, step, type, confidence, last use, verdict; the text.
+    """Two lines, each exactly `cells` wide: id, step, confidence, last use, verdict; the text.
 
     What passed and is not blocked is set off.
     """
@@ -22,7 +24,7 @@ def candidate_lines(row: NodeRow, decision: Decision, cells: int, now_ms: int) -
     head = [
         Piece(f"{safe(row.short_id)[:_ID_CELLS]:<{_ID_CELLS}} ", "muted"),
         Piece(f"{rule_words(decision.rule):<{_RULE_CELLS}} ", "tier"),
-        Piece(f"{row.type.value:<{_TYPE_CELLS}} ", "type"),
+        Piece(f"{row.type.value:<{_TYPE_CELLS}} " if cells >= _WIDE_CELLS else "", "type"),
         Piece(f"{percent(row.confidence):>4} {age(row.last_accessed_ms, now_ms):>{AGE_CELLS}}  "),
         Piece(verdict(decision), role),
     ]

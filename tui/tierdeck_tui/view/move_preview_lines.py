@@ -57,11 +57,10 @@ def sweep_plan_lines(plan: SweepPlan, cells: int = 80, *, limit_rows: int = MAX_
     lines += [
         line(f"{count(number):>9}  ", Piece(f"{word}, left as they are", "muted")) for number, word in blocked
     ]
-    if plan.rejections:
+    lacking = {name: number for name, number in plan.rejections.items() if number}
+    if lacking:
         lines.append(line("of the others lack:"))
-        lines += [
-            line(f"{count(number):>9}  ", Piece(safe(name), "muted")) for name, number in plan.rejections.items()
-        ]
+        lines += [line(f"{count(number):>9}  ", Piece(safe(name), "muted")) for name, number in lacking.items()]
     if plan.examples:
         lines.append(line("for example:"))
         lines += _listed(

@@ -7,6 +7,8 @@ from tierdeck_tui.view.format import counted, local_time
 from tierdeck_tui.view.line import Line, Piece, fit, line
 from tierdeck_tui.view.log_line import safe
 
+_DAY_CHARS, _OFFSET_CHARS = 10, 6
+
 
 def session_lines(use: SessionUse, cells: int = 80, *, shows_last: bool = False) -> tuple[Line, Line]:
     """The two lines of a session, each exactly `cells` wide: name, counts, outcome; below, when and of whom.
@@ -31,5 +33,9 @@ def session_lines(use: SessionUse, cells: int = 80, *, shows_last: bool = False)
 
 def _span(use: SessionUse) -> str:
     session = use.session
-    end = f"until {local_time(session.ended_at_ms)}" if session.ended_at_ms is not None else "not ended"
-    return f"{local_time(session.started_at_ms)} {end}"
+    start = local_time(session.started_at_ms)
+    if session.ended_at_ms is None:
+        return f"{start}, not ended"
+    end = local_time(session.ended_at_ms)
+    is_same_day = (start[:_DAY_CHARS], start[-_OFFSET_CHARS:]) == (end[:_DAY_CHARS], end[-_OFFSET_CHARS:])
+    return f"{start} – {end[_DAY_CHARS:-_OFFSET_CHARS].strip() if is_same_day else end}"

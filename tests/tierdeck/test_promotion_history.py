@@ -112,7 +112,7 @@ def world(tmp_path: Path) -> Iterator[World]:
         yield World(store, clock)
 
 
-@pytest.mark.spec("SPEC-09.10", "SPEC-09.11", "SPEC-09.12", "SPEC-09.15")
+@pytest.mark.spec("SPEC-09.10", "SPEC-09.11", "SPEC-09.12", "SPEC-09.14", "SPEC-09.15")
 @pytest.mark.case("P01", "P02", "P04", "P06", "P08")
 def test_a_hundred_days_of_five_agents_make_the_moves_of_the_table_and_no_other(
     world: World, tmp_path: Path
@@ -388,7 +388,7 @@ def ninety_days_later(world: World) -> None:
     assert world.why("winner").pulls.pulls == 4
 
 
-@pytest.mark.spec("SPEC-09.13")
+@pytest.mark.spec("SPEC-09.12")
 def test_with_the_automatic_run_off_the_same_pulls_only_make_a_candidate(world: World) -> None:
     node_id = world.remember("twice", "The staging database listens on port 5433")
     off = PromotionSettings(automatic=False)

@@ -111,6 +111,7 @@ def test_moves_and_confidence_steps_lead_from_one_to_the_next(demo_path: Path) -
                 assert earlier.new == later.old
 
 
+@pytest.mark.spec("SPEC-09.14")
 def test_the_log_tells_every_move_but_the_one_that_another_program_made(demo_path: Path) -> None:
     with open_store(demo_path, read_only=True) as store:
         assert verify_log(store).problem is None

@@ -16,7 +16,7 @@ from tierdeck.errors import ConflictError, NotFoundError
 from tierdeck.promote.chunks import Pace, chunks
 from tierdeck.promote.facts import check_tracked
 from tierdeck.promote.foreign_moves import ForeignMoves
-from tierdeck.promote.log import entry, entry_in
+from tierdeck.promote.log import entry_in
 from tierdeck.promote.move import MoveNote
 from tierdeck.promote.open_run import OpenRun
 from tierdeck.promote.records import LogEntry, Refused, RunReport
@@ -77,7 +77,7 @@ def undo_move(
                 f"undo {target.kind} of {node_id[:80]}: {done.why}; nothing was changed",
                 hint="its history shows what happened",
             )
-    return entry(store, done)
+        return _target(conn, node_id, done)  # in here: the caller's transaction may not have ended
 
 
 def undo_run(

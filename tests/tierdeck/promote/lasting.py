@@ -1,44 +1,42 @@
-"""What no move may touch, read raw from a store and its index by Python's own sqlite3."""
+"""What no move may touch, read raw from a store and its index: every byte, whether or not it is UTF-8."""
 
 from __future__ import annotations
 
-import sqlite3
 from contextlib import closing
 from hashlib import blake2b
-from pathlib import Path
+
+import apsw
 
 from tierdeck.embed.index_path import beside_index_path
 from tierdeck.store import Store
 
+Rows = list[tuple[object, ...]]
 
-def lasting(store: Store) -> dict[str, list[tuple[object, ...]]]:
+
+def lasting(store: Store) -> dict[str, Rows]:
     """Every row of the family's tables but for the tier and the log of moves, byte for byte."""
-    with closing(sqlite3.connect(f"file:{store.path}?mode=ro", uri=True)) as conn:
-        conn.text_factory = bytes
-        columns = [str(row[1], "utf-8") for row in conn.execute("PRAGMA table_info(nodes)")]
-        kept = ", ".join(f"typeof({name}), {name}" for name in columns if name != "tier")
-        tables = {"nodes": f"SELECT {kept} FROM nodes ORDER BY id"}
-        for table in ("hyperedges", "membership", "confidence_updates"):
-            tables[table] = f"SELECT * FROM {table} ORDER BY 1, 2"
-        return {table: conn.execute(sql).fetchall() for table, sql in tables.items()}
+    tables = ("nodes", "hyperedges", "membership", "confidence_updates")
+    return store.read(lambda conn: {table: _rows(conn, table, but="tier") for table in tables})
 
 
 def shadow_digest(store: Store) -> str:
     """A digest over every row of the full-text and vector tables' own tables, in the store and in its index."""
-    found = blake2b()
-    for path in (store.path, beside_index_path(store.path)):
-        if path.exists():
-            _digest_into(found, path)
-    return found.hexdigest()
+    found = store.read(_shadow_rows)
+    index = beside_index_path(store.path)
+    if index.exists():
+        with closing(apsw.Connection(str(index), flags=apsw.SQLITE_OPEN_READONLY)) as conn:
+            found |= _shadow_rows(conn)
+    return blake2b(repr(sorted(found.items())).encode()).hexdigest()
 
 
-def _digest_into(found: blake2b, path: Path) -> None:
-    with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as conn:
-        conn.text_factory = bytes
-        rows = conn.execute("SELECT name, sql FROM sqlite_master WHERE type = 'table' ORDER BY name").fetchall()
-        virtual = [name for name, sql in rows if sql.upper().startswith(b"CREATE VIRTUAL")]
-        for name, _ in rows:
-            if any(name.startswith(table + b"_") for table in virtual):
-                found.update(name)
-                for row in conn.execute(f'SELECT * FROM "{name.decode()}" ORDER BY 1'):
-                    found.update(repr(row).encode())
+def _shadow_rows(conn: apsw.Connection) -> dict[str, Rows]:
+    listed = conn.execute("SELECT name, sql FROM sqlite_master WHERE type = 'table'").fetchall()
+    virtual = [str(name) for name, sql in listed if str(sql).upper().startswith("CREATE VIRTUAL")]
+    shadows = [str(name) for name, _ in listed if any(str(name).startswith(f"{table}_") for table in virtual)]
+    return {name: _rows(conn, name) for name in shadows}
+
+
+def _rows(conn: apsw.Connection, table: str, *, but: str | None = None) -> Rows:
+    columns = [str(row[1]) for row in conn.execute(f'PRAGMA table_info("{table}")')]
+    kept = ", ".join(f'typeof("{c}"), CAST("{c}" AS BLOB)' for c in columns if c != but)
+    return conn.execute(f'SELECT {kept} FROM "{table}" ORDER BY 1, 2, 3, 4').fetchall()

@@ -1,8 +1,6 @@
 from __future__ import annotations
 
 import json
-import sqlite3
-from contextlib import closing
 from hashlib import blake2b
 
 import pytest
@@ -13,6 +11,7 @@ from tierdeck.model import NodeDraft, Tier
 from tierdeck.promote.holds import hold, release
 from tierdeck.promote.log import append, count_entries, entries, entry, log_head, moves_per_day
 from tierdeck.promote.log_break import accept_break
+from tierdeck.promote.log_check import verify_log
 from tierdeck.promote.override import override_tier
 from tierdeck.promote.records import LogDraft, LogFilter
 from tierdeck.promote.rules import DAY_MS, Rules
@@ -34,18 +33,17 @@ def moved(store: Store, count: int) -> list[str]:
 @pytest.mark.spec("SPEC-09.15")
 def test_a_digest_covers_every_column_and_the_digest_before(store: Store) -> None:
     moved(store, 3)
-    with closing(sqlite3.connect(store.path)) as conn:
-        conn.row_factory = sqlite3.Row
-        rows = [dict(row) for row in conn.execute("SELECT * FROM td_promotion_log ORDER BY id")]
-        columns = {row[1] for row in conn.execute("PRAGMA table_info(td_promotion_log)")}
+    with store.writing() as conn:
+        columns = [str(row[1]) for row in conn.execute("PRAGMA table_info(td_promotion_log)")]
+        found = conn.execute("SELECT * FROM td_promotion_log ORDER BY id").fetchall()
+    rows = [dict(zip(columns, row, strict=True)) for row in found]
     before = ""
     for row in rows:
         digest = row.pop("digest")
-        assert {*row, "digest"} == columns
         assert row["prev_digest"] == before
         text = json.dumps(row, sort_keys=True, ensure_ascii=True, separators=(",", ":"))
         assert blake2b(text.encode(), digest_size=32).hexdigest() == digest
-        before = digest
+        before = str(digest)
     assert log_head(store) == f"3:{before}"
 
 
@@ -59,7 +57,7 @@ def test_a_row_says_who_moved_what_when_why_and_what_the_rules_said(store: Store
         ("pulls in one session", 0, 2, False)
     ]
     assert entry(store, found.id) == found
-    with closing(sqlite3.connect(store.path)) as conn:
+    with store.writing() as conn:
         theirs = conn.execute(
             "SELECT node_ids, from_tier, to_tier, reasoning FROM evolution_log WHERE id = ?", (found.evolution_id,)
         ).fetchone()
@@ -79,8 +77,13 @@ def test_a_row_says_who_moved_what_when_why_and_what_the_rules_said(store: Store
 )
 def test_any_program_that_would_change_or_remove_a_row_is_refused(store: Store, statement: str) -> None:
     moved(store, 2)
-    with closing(sqlite3.connect(store.path)) as conn, pytest.raises(sqlite3.IntegrityError, match="promotion log"):
-        conn.execute(statement)
+    with other_program(store.path) as other:
+        other.do(
+            f"try: conn.execute({statement!r})\n"
+            "except sqlite3.IntegrityError as e: assert 'promotion log' in str(e)\n"
+            "else: raise SystemExit"
+        )
+    assert verify_log(store).problem is None
 
 
 @pytest.mark.spec("SPEC-09.15")

@@ -1,8 +1,6 @@
 from __future__ import annotations
 
 import json
-import sqlite3
-from contextlib import closing
 from hashlib import blake2b
 
 import pytest
@@ -58,10 +56,9 @@ def test_a_move_leaves_one_row_in_each_log_and_the_pulls_go_on_counting(store: S
 def test_what_is_no_longer_what_was_seen_stays_and_the_caller_is_told_what_it_is_now(store: Store) -> None:
     moved, held, dismissed, gone, fine = ids = candidates(store, 5)
     decisions = due(store, ids)
-    with closing(sqlite3.connect(store.path)) as conn:
+    with store.writing() as conn:
         conn.execute("UPDATE nodes SET tier = 'archive' WHERE id = ?", (moved,))
         conn.execute("DELETE FROM nodes WHERE id = ?", (gone,))
-        conn.commit()
     hold(store, [held], actor="mara", reason="not yet")
     dismiss(store, [dismissed], actor="mara", rules=RULES)
     done, refused = apply(store, decisions)
@@ -103,9 +100,8 @@ def test_a_hold_that_has_ended_stands_in_no_ones_way(store: Store) -> None:
 
 def test_the_digest_in_the_log_is_that_of_the_bytes_stored(store: Store) -> None:
     [node_id] = candidates(store, 1)
-    with closing(sqlite3.connect(store.path)) as conn:
+    with store.writing() as conn:
         conn.execute("UPDATE nodes SET content = CAST(x'61ff62' AS TEXT), metadata = NULL WHERE id = ?", (node_id,))
-        conn.commit()
     apply(store, due(store, [node_id]))
     [row] = entries(store, LogFilter(kind="auto"))
     assert row.content_digest == blake2b(b"text:3:a\xffbnull:0:", digest_size=32).hexdigest()
@@ -113,9 +109,8 @@ def test_the_digest_in_the_log_is_that_of_the_bytes_stored(store: Store) -> None
 
 def test_a_damaged_log_keeps_the_move_from_happening(store: Store) -> None:
     ids = candidates(store, 2)
-    with closing(sqlite3.connect(store.path)) as conn:
+    with store.writing() as conn:
         conn.execute("INSERT INTO td_setting VALUES ('promotion_log_head', '1:ab')")
-        conn.commit()
     with pytest.raises(StoreError, match="its head says 1 rows; nothing was moved"):
         apply(store, due(store, ids))
     assert {get_node(store, node_id).tier for node_id in ids} == {Tier.TASK}
@@ -131,7 +126,7 @@ def test_a_tier_that_no_rule_is_for_is_passed_over(store: Store) -> None:
 def test_the_familys_log_says_which_rule_it_was_in_one_sentence(store: Store) -> None:
     [node_id] = candidates(store, 1)
     apply(store, due(store, [node_id]))
-    with closing(sqlite3.connect(store.path)) as conn:
+    with store.writing() as conn:
         [(ids, sentence)] = conn.execute("SELECT node_ids, reasoning FROM evolution_log").fetchall()
-    assert json.loads(ids) == [node_id]
+    assert ids == json.dumps([node_id])
     assert sentence == "auto by rules, rule task-session (pulls in one session 2)"

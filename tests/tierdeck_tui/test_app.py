@@ -19,6 +19,7 @@ from tierdeck_tui.key_order import PATIENCE_S
 from tierdeck_tui.messages import MeaningChanged, StoreChanged, VectorsFailed
 from tierdeck_tui.screens.help import HelpScreen, KeyTable
 from tierdeck_tui.screens.overview import OverviewScreen
+from tierdeck_tui.screens.promotions import PromotionsScreen
 from tierdeck_tui.screens.search import SearchScreen
 
 
@@ -43,32 +44,32 @@ async def test_modes_are_reached_by_digit_and_by_function_key_and_keep_their_sta
     app = make_app(small_store)
     async with app.run_test() as pilot:
         screens = [app.screen]
-        for key in ("4", "f1", "f4"):
+        for key in ("2", "4", "f1", "f2", "f4"):
             await pilot.press(key)
             screens.append(app.screen)
-        assert [type(screen) for screen in screens] == [SearchScreen, OverviewScreen] * 2
-        assert screens[2:] == screens[:2]
+        assert [type(screen) for screen in screens] == [SearchScreen, PromotionsScreen, OverviewScreen] * 2
+        assert screens[3:] == screens[:3]
 
 
 async def test_the_digits_of_modes_that_do_not_exist_yet_do_nothing(make_app: MakeApp, small_store: Path) -> None:
     app = make_app(small_store)
     async with app.run_test() as pilot:
-        await pilot.press("4", "2", "3", "f2", "f3")
+        await pilot.press("4", "3", "f3")
         assert app.current_mode == "overview"
 
 
 async def test_keys_from_the_settings_are_what_counts(make_app: MakeApp, small_store: Path) -> None:
-    app = make_app(small_store, keyword_settings(keymap={"mode_overview": "o", "quit": "r", "reload": "q"}))
+    app = make_app(small_store, keyword_settings(keymap={"mode_overview": "w", "quit": "r", "reload": "q"}))
     async with app.run_test() as pilot:
         await pilot.press("4")
         assert app.current_mode == "search"
-        await pilot.press("o")
+        await pilot.press("w")
         assert app.current_mode == "overview"
         await pilot.press("q")
         assert app.is_running
         await pilot.press("question_mark")
         table = app.screen.query_one(KeyTable).render().plain
-        assert "  o " in table
+        assert "  w " in table
         assert "  4 F4" not in table
 
 

@@ -105,9 +105,9 @@ def test_the_watcher_counts_first_and_again_after_another_program_wrote(small_st
     first, again = threading.Event(), threading.Event()
 
     def tell(message: Message) -> None:
-        assert isinstance(message, StoreChanged)
-        told.append(message)
-        (first if message.is_first else again).set()
+        if isinstance(message, StoreChanged):
+            told.append(message)
+            (first if message.is_first else again).set()
 
     with open_store(small_store) as store, open_store(small_store) as other:
         thread = threading.Thread(target=watch_store, args=(Console(store, _LOCAL), tell, stopped))

@@ -12,6 +12,8 @@ from textual.widgets import Input
 from tests.tierdeck_tui.conftest import MakeApp
 from tests.tierdeck_tui.screens.search_host import Seen, words_only
 from tierdeck.model import NodeChanges, NodeDraft, NodeType, Tier
+from tierdeck.promote.log import entries
+from tierdeck.promote.records import LogFilter
 from tierdeck.store import Store, add_nodes, edit_node, get_node, open_store, revisions
 from tierdeck_tui.screens.confirm import ConfirmDialog
 from tierdeck_tui.screens.dialog import STILL_S
@@ -130,12 +132,12 @@ async def test_archiving_shows_what_moves_asks_why_and_can_be_taken_back(seen: S
     await until(seen, lambda: get_node(store_of(seen), IDS[3]).tier is Tier.ARCHIVE)
     await seen.settle()
     assert len(seen.rows()) == 3
-    [change] = revisions(store_of(seen), IDS[3])
-    assert (change.kind, change.actor, change.reason) == ("archive", "ann", "not true any more")
+    [move] = entries(store_of(seen), LogFilter(node_id=IDS[3]))
+    assert (move.kind, move.to_tier, move.actor, move.reason) == ("override", "archive", "ann", "not true any more")
     await seen.ask("is:archived lines")
     await seen.pilot.press("u")
     await until(seen, lambda: isinstance(seen.app.screen, ConfirmDialog))
-    assert "takes back #1 archive by ann: not true any more" in "\n".join(seen.painted())
+    assert "takes back #1 override task → archive by ann: not true any" in "\n".join(seen.painted())
     seen.app.screen.query_one("#confirm", DialogButton).press()
     await until(seen, lambda: get_node(store_of(seen), IDS[3]).tier is Tier.TASK)
 

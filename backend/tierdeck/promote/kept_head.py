@@ -60,7 +60,7 @@ def _setting(conn: apsw.Connection) -> str | None:
 def _of_export(path: Path, first_line: bytes) -> str | None:
     try:
         header = json.loads(first_line)
-    except ValueError as e:
+    except (ValueError, RecursionError) as e:  # nested beyond reason
         raise NotAStoreError(f"read the log's head in {path}: it is neither a store nor an export") from e
     if not isinstance(header, dict) or header.get("kind") != "header":
         raise NotAStoreError(f"read the log's head in {path}: its first line is no export's header")

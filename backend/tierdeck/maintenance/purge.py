@@ -22,6 +22,7 @@ from tierdeck.maintenance.backup import list_backups
 from tierdeck.maintenance.index_purge import purge_index
 from tierdeck.maintenance.repair import rebuild_search_index
 from tierdeck.model import Tier, content_hash
+from tierdeck.promote.log_rewrite import rewrite_log
 from tierdeck.secret_scan import find_secrets
 from tierdeck.store import Store
 from tierdeck.store.revision_log import record_move
@@ -35,6 +36,8 @@ _LEAST_NEEDLE_CHARS = 8
 _NOTES = (
     ("evolution_log", "reasoning"),
     ("td_revision", "reason"),
+    ("td_hold", "reason"),
+    ("td_promotion_run", "reason"),
     ("hyperedges", "label"),
     ("confidence_updates", "trigger_id"),
 )
@@ -92,9 +95,10 @@ def purge(store: Store, ids: Sequence[str], *, actor: str, reason: str) -> Purge
     """Remove memories' texts from the store for good: text, metadata, revisions, vectors, full-text terms.
 
     Each leaves an empty memory in the archive and a row of kind "purge" among its revisions, with the digest of
-    what stood there. Then the file is written anew, so that no byte of it is left in a free page or in the log.
-    Purging what is purged already does only that last part once more. Backups, exports and checkpoints are not
-    touched, nor blocks that the disk has freed.
+    what stood there. Reasons given for moving or holding it go too, also from the promotion log, which is chained
+    anew and keeps a record of that. Then the file is written anew, so that no byte of it is left in a free page or
+    in the log. Purging what is purged already does only that last part once more. Backups, exports and checkpoints
+    are not touched, nor blocks that the disk has freed.
 
     Args:
         ids: full ids.
@@ -115,6 +119,16 @@ def purge(store: Store, ids: Sequence[str], *, actor: str, reason: str) -> Purge
         for node_id in wanted:
             _empty(conn, node_id, store.now_ms(), actor, _without(reason, needles))
         _clean_notes(conn, needles)
+        _clean_promotion(conn, wanted)
+        rewrite_log(
+            conn,
+            frozenset(wanted),
+            lambda text: _without(text, needles),
+            removed=PURGED,
+            actor=actor,
+            reason=f"purge: {_without(reason, needles)}",
+            at_ms=store.now_ms(),
+        )
         # Deleted words stay in the index's older segments till these are merged. Its secure-delete option would
         # take them out, and make the index unreadable for other programs whose SQLite is older than 3.42.
         rebuild_search_index(conn, store.kind)
@@ -195,6 +209,21 @@ def _clean_notes(conn: apsw.Connection, needles: Iterable[str]) -> None:
                 f"UPDATE {table} SET {column} = replace({column}, ?1, ?2) WHERE instr({column}, ?1) > 0",
                 (needle, PURGED),
             )
+
+
+def _clean_promotion(conn: apsw.Connection, ids: Sequence[str]) -> None:
+    """Why memories were held goes, and why a run moved them that moved no other."""
+    names = json.dumps(list(ids))
+    conn.execute(
+        "UPDATE td_hold SET reason = ?1 WHERE reason IS NOT NULL AND node_id IN (SELECT value FROM json_each(?2))",
+        (PURGED, names),
+    )
+    conn.execute(
+        "UPDATE td_promotion_run SET reason = ?1 WHERE reason IS NOT NULL AND id IN ("
+        "SELECT run_id FROM td_promotion_log GROUP BY run_id "
+        "HAVING min(node_id IN (SELECT value FROM json_each(?2))) = 1)",
+        (PURGED, names),
+    )
 
 
 def _copies(conn: apsw.Connection, ids: Sequence[str], needles: Sequence[str]) -> tuple[str, ...]:

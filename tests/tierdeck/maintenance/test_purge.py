@@ -25,13 +25,18 @@ from tierdeck.maintenance.backup import backup
 from tierdeck.maintenance.doctor import examine
 from tierdeck.maintenance.purge import preview_purge, purge
 from tierdeck.model import AccessKind, EdgeType, Member, NodeChanges, NodeDraft, Tier, content_hash
+from tierdeck.promote.holds import hold, holds
+from tierdeck.promote.log import entries, log_head
+from tierdeck.promote.log_check import verify_log
+from tierdeck.promote.override import archive_nodes, override_tier
+from tierdeck.promote.records import LogFilter
+from tierdeck.promote.runs import runs
 from tierdeck.store import (
     Store,
     add_access,
     add_node,
     add_nodes,
     add_session,
-    archive_nodes,
     confidence_changes,
     edges_of,
     edit_node,
@@ -252,3 +257,22 @@ def test_why_a_memory_was_moved_goes_with_it_and_other_reasons_stay(store: Store
     assert b"hunter2" not in store.path.read_bytes()
     assert [move.reasoning for move in tier_moves(store, leaked)] == ["[purged]"]
     assert "out of date" in str(tier_moves(store, other)[0].reasoning)
+
+
+def test_reasons_of_moves_and_holds_go_with_a_memory_and_the_log_stays_whole(store: Store) -> None:
+    leaked, other = add_nodes(store, [NodeDraft(f"the key is {SECRET}"), NodeDraft("something else")])
+    override_tier(store, [leaked], Tier.SESSION, actor="mara", reason="it says hunter2")
+    override_tier(store, [leaked, other], Tier.LONGTERM, actor="mara", reason=f"beside {SECRET}", with_held=True)
+    hold(store, [other], actor="mara", reason=f"not {SECRET} again")
+    head = log_head(store)
+    purge(store, [leaked], actor="ole", reason=f"leaked {SECRET}")
+    data = store.path.read_bytes()
+    assert b"hunter2" not in data
+    assert SECRET.encode() not in data
+    moved = {(entry.node_id, entry.reason) for entry in entries(store, LogFilter())}
+    assert moved == {(leaked, "[purged]"), (other, "beside [purged]"), (other, "not [purged] again")}
+    assert [hold.reason for hold in holds(store, ids=[other], now_ms=store.now_ms())] == ["not [purged] again"]
+    assert {run.reason for run in runs(store)} == {"[purged]", "beside [purged]"}
+    assert verify_log(store).problem is None
+    [record] = verify_log(store, head=head).breaks
+    assert (record.actor, record.reason) == ("ole", "purge: leaked [purged]")

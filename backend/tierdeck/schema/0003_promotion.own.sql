@@ -4,6 +4,14 @@ CREATE TRIGGER td_facts_tier AFTER UPDATE OF tier ON nodes WHEN OLD.tier IS NOT 
     WHERE node_id = NEW.id;
 END;
 
+-- A memory that another program deletes and writes anew has facts already; a REPLACE fires no other trigger.
+CREATE TRIGGER td_facts_again AFTER INSERT ON nodes WHEN EXISTS (SELECT 1 FROM td_facts WHERE node_id = NEW.id)
+BEGIN
+    UPDATE td_facts SET conf_min = min(conf_min, NEW.confidence) WHERE node_id = NEW.id;
+    UPDATE td_facts SET tier = NEW.tier, tier_after = (SELECT coalesce(max(id), 0) FROM td_access)
+    WHERE node_id = NEW.id AND tier IS NOT NEW.tier;
+END;
+
 -- A change is as old as the memory's own `updated_at` says when it moved forward with it, else it is new.
 CREATE TRIGGER td_confidence_update AFTER UPDATE OF confidence ON nodes
 WHEN OLD.confidence IS NOT NEW.confidence

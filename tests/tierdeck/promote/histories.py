@@ -142,6 +142,14 @@ def _change_unseen(conn: apsw.Connection, draw: random.Random, node_id: str) -> 
         conn.execute("UPDATE nodes SET confidence = ? WHERE id = ?", (draw.choice(CONFIDENCES), node_id))
     if draw.random() < 0.15:
         conn.execute("UPDATE nodes SET tier = ? WHERE id = ?", (draw.choice(TIERS), node_id))
+    if draw.random() < 0.05:
+        columns = "type, content, confidence, created_at, last_accessed"
+        # Where foreign keys are on, the row that is replaced takes its log of confidences along.
+        conn.execute(
+            f"INSERT OR REPLACE INTO nodes (id, tier, {columns}) SELECT id, ?, {columns} FROM nodes "
+            "WHERE id = ? AND id NOT IN (SELECT node_id FROM confidence_updates)",
+            (draw.choice(TIERS), node_id),
+        )
     if draw.random() < 0.02:
         conn.execute("UPDATE nodes SET tier = NULL WHERE id = ?", (node_id,))
     elif draw.random() < 0.02:

@@ -12,6 +12,7 @@ from typing import Any
 
 import apsw
 
+from tierdeck.errors import InvalidValueError
 from tierdeck.model import NodeRow
 from tierdeck.promote.due_sql import Source, parameters
 from tierdeck.promote.facts import facts_in
@@ -58,7 +59,13 @@ def read_page(
     after: Place | None,
     limit_rows: int,
 ) -> CandidatePage:
-    """The rows after a place that nothing blocks; of one rule, or of all."""
+    """The rows after a place that nothing blocks; of one rule, or of all.
+
+    Raises:
+        InvalidValueError: the limit is none.
+    """
+    if limit_rows < 1:
+        raise InvalidValueError(f"list memories: {limit_rows} rows is no limit", hint="1 or more")
     values = parameters(rules, now_ms)
     places: list[Place] = []
     ids: list[str] = []
@@ -70,7 +77,7 @@ def read_page(
                 ids.append(node_id)
                 places.append(Place(number, place))
     shown = ids[:limit_rows]
-    following = places[limit_rows - 1] if len(ids) > limit_rows > 0 else None
+    following = places[limit_rows - 1] if len(ids) > limit_rows else None
     return CandidatePage(candidates_of(conn, form, shown, rules, now_ms), following)
 
 

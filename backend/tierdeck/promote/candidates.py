@@ -29,7 +29,7 @@ def candidates(
         now_ms: milliseconds since the epoch.
         rule: only its candidates; None is all.
         after: the `next` of the page before.
-        limit_rows: at most so many rows.
+        limit_rows: at most so many rows, 1 or more.
 
     Returns:
         By rule in the order of the tiers. Of task those with the most pulls in one session first, then by
@@ -38,6 +38,7 @@ def candidates(
 
     Raises:
         ReadOnlyStoreError: the store has no access records.
+        InvalidValueError: the limit is none.
     Spec: SPEC-09.11, SPEC-09.12
     """
     check_tracked(store)

@@ -29,7 +29,7 @@ def near(
         now_ms: milliseconds since the epoch.
         rule: only those near to it; None is all.
         after: the `next` of the page before.
-        limit_rows: at most so many rows.
+        limit_rows: at most so many rows, 1 or more.
 
     Returns:
         By rule in the order of the tiers, and within it as `candidates` has them: of task the most pulls in one
@@ -38,6 +38,7 @@ def near(
 
     Raises:
         ReadOnlyStoreError: the store has no access records.
+        InvalidValueError: the limit is none.
     Spec: SPEC-09.11, SPEC-09.12
     """
     check_tracked(store)

@@ -7,7 +7,7 @@ import apsw
 import pytest
 
 from tests.tierdeck.promote.pulls import pull
-from tierdeck.errors import ReadOnlyStoreError
+from tierdeck.errors import InvalidValueError, ReadOnlyStoreError
 from tierdeck.model import AccessKind, NodeDraft, Tier
 from tierdeck.promote import (
     archive_nodes,
@@ -144,6 +144,11 @@ def test_a_full_last_page_has_no_next_one(store: Store) -> None:
     pull(store, added(store, 4), times=2)
     assert candidates(store, RULES, START_MS, limit_rows=4).next is None
     assert candidates(store, RULES, START_MS, limit_rows=3).next is not None
+
+
+def test_a_page_of_no_rows_is_refused(store: Store) -> None:
+    with pytest.raises(InvalidValueError, match="0 rows is no limit"):
+        candidates(store, RULES, START_MS, limit_rows=0)
 
 
 @pytest.mark.case("P16")

@@ -23,7 +23,8 @@ class WhatIf:
     """Candidates by rule under the rules of now and under others.
 
     `gained` are examples of those that only the others would move, decided by them; `lost` of those that only the
-    rules of now would, decided by these. The rows say how many there are of each, without the rules whose numbers are the same.
+    rules of now would, decided by these. The rows say how many there are of each; a rule whose numbers are the same
+    has none.
     """
 
     now: Mapping[RuleName, int]

@@ -18,6 +18,7 @@ from tierdeck.maintenance.file_checks import check_driver, check_integrity, chec
 from tierdeck.maintenance.fts_drift import find_drift
 from tierdeck.maintenance.health import REBUILD_SEARCH_INDEX, Check, Health
 from tierdeck.maintenance.index_checks import check_cache, check_embeddings, check_index_file, check_size
+from tierdeck.maintenance.promotion_checks import check_clock, check_promotion
 from tierdeck.maintenance.row_checks import check_orphans, check_rows, check_secrets
 from tierdeck.maintenance.schema_check import check_schema
 from tierdeck.store import Store, StoreKind, open_store
@@ -29,11 +30,12 @@ def examine(store: Store, settings: EmbeddingSettings, *, is_thorough: bool = Fa
     """Look over an open store, its index file and what they stand on.
 
     Args:
-        is_thorough: also compare every index with its table, read the whole index file, and look for secrets in
-            every memory; else the newest 40 million characters are looked at.
+        is_thorough: also compare every index with its table, read the whole index file, go through accesses and
+            promotion log however long they are, and look for secrets in every memory; else the newest 40 million
+            characters are looked at.
 
     Returns:
-        Every check, always in the same order: what the program stands on, file, schema, rows, vectors.
+        Every check, always in the same order: what the program stands on, file, schema, rows, promotion, vectors.
     """
     return Health(store.path, store.kind, tuple(_run(_looks(store, settings, is_thorough=is_thorough))))
 
@@ -61,6 +63,8 @@ def _looks(store: Store, settings: EmbeddingSettings, *, is_thorough: bool) -> I
     yield "search-index", lambda: store.read(lambda conn: check_search_index(conn, kind))
     yield "rows", lambda: store.read(check_rows)
     yield "orphans", lambda: store.read(lambda conn: check_orphans(conn, kind))
+    yield "clock", lambda: check_clock(store)
+    yield "promotion", lambda: check_promotion(store, is_thorough=is_thorough)
     yield "secrets", lambda: store.read(lambda conn: check_secrets(conn, is_thorough=is_thorough))
     yield "embeddings", lambda: check_embeddings(store, settings)
     yield "index-file", lambda: check_index_file(store, is_thorough=is_thorough)

@@ -11,8 +11,11 @@ import apsw
 from tierdeck import migrate
 from tierdeck.errors import InvalidValueError, ReadOnlyStoreError
 from tierdeck.maintenance.backup import backup
+from tierdeck.maintenance.promotion_checks import REPAIR_LOG
 from tierdeck.maintenance.row_checks import delete_orphans
 from tierdeck.maintenance.schema_check import promised_objects, real_objects
+from tierdeck.promote.log_break import accept_break
+from tierdeck.promote.rebuild import rebuild_all_facts
 from tierdeck.store import Store, StoreKind
 
 
@@ -24,14 +27,16 @@ class RepairReport:
     done: tuple[tuple[str, str], ...]
 
 
-def repair(store: Store, names: Sequence[str]) -> RepairReport:
+def repair(store: Store, names: Sequence[str], *, actor: str = "doctor") -> RepairReport:
     """Mend what the checks of those names found; what is in order already comes out the same.
 
     Memories, relations and their history stay as they are.
 
     Args:
         names: of `REPAIRS`: "search-index" builds the full-text index anew from the memories, "orphans" deletes our
-            rows of memories that are gone, "schema" puts back a missing index or trigger in a store of ours.
+            rows of memories that are gone, "schema" puts back a missing index or trigger in a store of ours,
+            "promotion-counts" counts the accesses anew, "promotion-log" lets a log whose end was cut off go on.
+        actor: who mends; stands in the record that the log keeps.
 
     Raises:
         InvalidValueError: a name is none that can be mended; nothing was changed.
@@ -50,8 +55,17 @@ def repair(store: Store, names: Sequence[str]) -> RepairReport:
     done = []
     for name in (known for known in REPAIRS if known in names):
         with store.writing() as conn:
-            done.append((name, REPAIRS[name](conn, store.kind)))
+            done.append((name, REPAIRS[name](_Patient(store, conn, actor))))
     return RepairReport(kept, tuple(done))
+
+
+@dataclass(frozen=True, slots=True)
+class _Patient:
+    """The store to mend, its transaction, and who mends it."""
+
+    store: Store
+    conn: apsw.Connection
+    actor: str
 
 
 def rebuild_search_index(conn: apsw.Connection, kind: StoreKind) -> str:
@@ -74,14 +88,17 @@ def rebuild_search_index(conn: apsw.Connection, kind: StoreKind) -> str:
     return f"{conn.changes():,} memories indexed anew"
 
 
-def _clear_orphans(conn: apsw.Connection, _kind: StoreKind) -> str:
-    return f"{delete_orphans(conn):,} rows of memories that are gone were deleted"
+def _rebuild_search_index(patient: _Patient) -> str:
+    return rebuild_search_index(patient.conn, patient.store.kind)
 
 
-def _put_back_objects(conn: apsw.Connection, kind: StoreKind) -> str:
+def _clear_orphans(patient: _Patient) -> str:
+    return f"{delete_orphans(patient.conn):,} rows of memories that are gone were deleted"
+
+
+def _put_back_objects(patient: _Patient) -> str:
     """Indexes and triggers only: a missing table is lost data, and an empty one in its place would hide that."""
-    if kind is not StoreKind.OWN:
-        return "nothing: the tables are another program's"
+    conn, kind = patient.conn, patient.store.kind
     promised, found = promised_objects(kind, migrate.version_of(conn)), real_objects(conn)
     made = []
     for (what, name), sql in promised.items():
@@ -91,9 +108,23 @@ def _put_back_objects(conn: apsw.Connection, kind: StoreKind) -> str:
     return f"put back {', '.join(made)}" if made else "nothing was missing"
 
 
-REPAIRS: dict[str, Callable[[apsw.Connection, StoreKind], str]] = {
+def _count_anew(patient: _Patient) -> str:
+    rebuild_all_facts(patient.conn, has_log=patient.store.has_table("confidence_updates"))
+    return f"{patient.conn.execute('SELECT count(*) FROM td_facts').get:,} memories counted anew"
+
+
+def _go_on_with_log(patient: _Patient) -> str:
+    accepted = accept_break(patient.store, patient.actor, REPAIR_LOG)
+    if accepted is None:
+        return "nothing: it ends where its head says; rows before its end that do not fit stay as they are"
+    return f"it goes on from row {accepted.new_head.partition(':')[0]}; that it was cut stays on record"
+
+
+REPAIRS: dict[str, Callable[[_Patient], str]] = {
     "schema": _put_back_objects,
-    "search-index": rebuild_search_index,
+    "search-index": _rebuild_search_index,
     "orphans": _clear_orphans,
+    "promotion-counts": _count_anew,
+    "promotion-log": _go_on_with_log,
 }
 """What can be mended, by the name of its check. The schema first: an index is only kept by its triggers."""

@@ -10,6 +10,7 @@ import apsw
 from tierdeck.maintenance.health import DETAILS, Check
 from tierdeck.migrate import StoreKind
 from tierdeck.secret_scan import has_secret
+from tierdeck.store.raw_row import table_columns
 from tierdeck.store.rows import NODE_FIELDS, as_bytes, node_of
 
 # The scan for secrets takes up to half a second for a million characters: 20 s at most unless all are asked for.
@@ -47,9 +48,19 @@ _ROWS = {
     "values": ("every type, tier, confidence and count is valid", "values that the schema does not allow"),
 }
 _ORPHANS = {
-    "td_access": ("node_id NOT IN (SELECT id FROM nodes WHERE id IS NOT NULL)", "accesses"),
+    # The latest access stays where its number stands for a moment: it must not be given out again.
+    "td_access": (
+        "node_id NOT IN (SELECT id FROM nodes WHERE id IS NOT NULL) AND (id < (SELECT max(id) FROM td_access) "
+        "OR id > coalesce((SELECT max(max(tier_after), max(counted_after)) FROM td_facts), 0))",
+        "accesses",
+    ),
     "td_revision": ("kind <> 'purge' AND node_id NOT IN (SELECT id FROM nodes WHERE id IS NOT NULL)", "revisions"),
     "td_no_embedding": ("node_id NOT IN (SELECT id FROM nodes WHERE id IS NOT NULL)", "no-embedding marks"),
+    "td_facts": ("node_id NOT IN (SELECT id FROM nodes WHERE id IS NOT NULL)", "counts"),
+    "td_use": ("node NOT IN (SELECT node FROM td_facts)", "counts by session"),
+    "td_confidence": ("node_id NOT IN (SELECT id FROM nodes WHERE id IS NOT NULL)", "changes of confidence"),
+    "td_hold": ("node_id NOT IN (SELECT id FROM nodes WHERE id IS NOT NULL)", "holds"),
+    "td_dismissal": ("node_id NOT IN (SELECT id FROM nodes WHERE id IS NOT NULL)", "dismissals"),
 }
 
 
@@ -92,6 +103,7 @@ def _orphan_counts(conn: apsw.Connection) -> list[tuple[str, str, int]]:
     counted = [
         (table, what, int(conn.execute(f"SELECT count(*) FROM {table} WHERE {where}").get))
         for table, (where, what) in _ORPHANS.items()
+        if table_columns(conn, table)  # a store of an older version that is only read lacks some
     ]
     return [entry for entry in counted if entry[2]]
 

@@ -36,12 +36,12 @@ def check_schema(conn: apsw.Connection, kind: StoreKind) -> Check:
         text = f"version {version}, made by a newer tierdeck; this one knows up to {migrate.SCHEMA_VERSION}"
         return Check("schema", "warn", text, "update tierdeck")
     found = real_objects(conn)
-    faults = [] if kind is StoreKind.OWN else _family_faults(conn, found)
-    if kind is not StoreKind.FOREIGN:
-        faults += _differences(promised_objects(kind, version), found)
+    theirs = [] if kind is StoreKind.OWN else _family_faults(conn, found)
+    ours = [] if kind is StoreKind.FOREIGN else _differences(promised_objects(kind, version), found)
+    faults = theirs + ours
     whose = "another program's tables" if kind is StoreKind.FOREIGN else f"version {version}"
     if faults:
-        can_mend = kind is StoreKind.OWN and any("is missing" in fault for fault in faults)
+        can_mend = any("is missing" in fault and not fault.startswith("table") for fault in ours)
         fix = "tierdeck doctor --repair schema" if can_mend else None
         return Check("schema", "bad", f"{whose}: {len(faults)} not as they should be", fix, tuple(faults[:DETAILS]))
     if kind is not StoreKind.FOREIGN and version < migrate.SCHEMA_VERSION:
@@ -53,10 +53,15 @@ def check_schema(conn: apsw.Connection, kind: StoreKind) -> Check:
 def promised_objects(kind: StoreKind, version: int) -> Objects:
     """The SQL of every object that a store of this kind and version must have, by (type, name)."""
     with closing(db.open_scratch()) as conn:
+        if kind is not StoreKind.OWN:
+            conn.execute("CREATE TABLE nodes (id TEXT, tier TEXT)")  # a step counts what its program pulled
         for step in migrate.migrations():
             if step.version <= version and (kind is StoreKind.OWN or not step.own_only):
                 conn.execute(step.sql)
-        return real_objects(conn)
+        promised = real_objects(conn)
+    if kind is not StoreKind.OWN:
+        del promised["table", "nodes"]
+    return promised
 
 
 def real_objects(conn: apsw.Connection) -> Objects:

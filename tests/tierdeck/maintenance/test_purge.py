@@ -25,6 +25,7 @@ from tierdeck.maintenance.backup import backup
 from tierdeck.maintenance.doctor import examine
 from tierdeck.maintenance.purge import preview_purge, purge
 from tierdeck.model import AccessKind, EdgeType, Member, NodeChanges, NodeDraft, Tier, content_hash
+from tierdeck.promote import record_accesses
 from tierdeck.promote.holds import hold, holds
 from tierdeck.promote.log import entries, log_head
 from tierdeck.promote.log_check import verify_log
@@ -33,7 +34,6 @@ from tierdeck.promote.records import LogFilter
 from tierdeck.promote.runs import runs
 from tierdeck.store import (
     Store,
-    add_access,
     add_node,
     add_nodes,
     add_session,
@@ -98,7 +98,7 @@ def fill(store: Store) -> str:
     edit_node(store, node.id, NodeChanges(f"the key is back: {SECRET}"), actor="me")
     relate(store, EdgeType.RELATION, [Member(node.id, "subject"), Member(other.id, "object", 1)], label="used by")
     session = add_session(store, "s-1")
-    add_access(store, node.id, session.id, AccessKind.PULL)
+    record_accesses(store, session.id, [node.id], AccessKind.PULL)
     return node.id
 
 

@@ -62,7 +62,7 @@ def _examined(run: Run, *, is_thorough: bool) -> Health:
 
 def _repair(run: Run, names: tuple[str, ...]) -> None:
     with run.open() as store:
-        report = repair(store, names)
+        report = repair(store, names, actor=run.actor)
     talk(f"the backup is {report.backup}")
     for name, done in report.done:
         talk(f"{name}: {done}")

@@ -34,7 +34,7 @@ from tierdeck.store.relations import (
 )
 from tierdeck.store.revisions import redo, revisions, undo
 from tierdeck.store.rows import read_nodes, read_rows
-from tierdeck.store.sessions import add_access, add_session, sessions
+from tierdeck.store.sessions import add_session, sessions
 from tierdeck.store.settings import get_setting, set_setting
 from tierdeck.store.store import ReadOnlyReason, Store
 
@@ -49,7 +49,6 @@ __all__ = [
     "StoreKind",
     "access_summary",
     "accesses",
-    "add_access",
     "add_node",
     "add_nodes",
     "add_session",

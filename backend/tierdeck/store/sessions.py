@@ -1,4 +1,4 @@
-"""Sessions of agents and their looks at memories, as plain rows."""
+"""Sessions of agents as plain rows; how one is met again and what is pulled in it stands in `promote`."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 import apsw
 
 from tierdeck.errors import InvalidValueError, NotFoundError
-from tierdeck.model import AccessKind, Outcome, SessionRow
+from tierdeck.model import Outcome, SessionRow
 from tierdeck.store.drafts import checked_text
 from tierdeck.store.store import Store
 
@@ -70,43 +70,6 @@ def add_session(
             ),
         )  # fmt: skip
     return session
-
-
-def add_access(
-    store: Store,
-    node_id: str,
-    session_id: int,
-    kind: AccessKind,
-    *,
-    outcome: Outcome | None = None,
-    at_ms: int | None = None,
-) -> None:
-    """Record one look at a memory; a pull also moves its `last_accessed` and `access_count`, no full-text row.
-
-    Raises:
-        NotFoundError: no such memory or session.
-        ReadOnlyStoreError, StoreBusyError: as for every write. Nothing was written in each case.
-    """
-    at = store.now_ms() if at_ms is None else at_ms
-    kind = AccessKind(kind)
-    with store.writing() as conn:
-        if conn.execute("SELECT 1 FROM nodes WHERE id = ?", (node_id,)).fetchone() is None:
-            raise NotFoundError(f"record access: there is no memory {node_id[:80]}")
-        if conn.execute("SELECT 1 FROM td_session WHERE id = ?", (session_id,)).fetchone() is None:
-            raise NotFoundError(f"record access to {node_id}: there is no session {session_id}")
-        conn.execute(
-            "INSERT INTO td_access (node_id, session_id, kind, outcome, at) VALUES (?, ?, ?, ?, ?)",
-            (node_id, session_id, kind.value, outcome, at),
-        )
-        if kind is AccessKind.PULL:
-            # Where the column holds no number, as another program may leave it, the new value stands alone.
-            conn.execute(
-                "UPDATE nodes SET last_accessed = "
-                "CASE WHEN typeof(last_accessed) = 'integer' THEN max(last_accessed, ?1) ELSE ?1 END, "
-                "access_count = CASE WHEN typeof(access_count) = 'integer' THEN access_count + 1 ELSE 1 END "
-                "WHERE id = ?2",
-                (at, node_id),
-            )
 
 
 def _next(conn: apsw.Connection, external_id: str) -> tuple[int, int]:

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 from tests.tierdeck.store.foreign import make_foreign_store
 from tierdeck.model import AccessKind, NodeChanges, NodeDraft, NodeFilter, NodeType, Tier
+from tierdeck.promote import record_accesses
 from tierdeck.promote.override import archive_nodes, restore_nodes
 from tierdeck.store import (
     Store,
-    add_access,
     add_node,
     add_nodes,
     add_session,
@@ -200,8 +200,8 @@ def test_a_session_is_found_by_its_accesses_and_by_metadata(store: Store) -> Non
         ],
     )
     session = add_session(store, "s-41", project="billing")
-    add_access(store, ids[0], session.id, AccessKind.PULL)
-    add_access(store, ids[1], session.id, AccessKind.MAINTENANCE)
+    record_accesses(store, session.id, [ids[0]], AccessKind.PULL)
+    record_accesses(store, session.id, [ids[1]], AccessKind.MAINTENANCE)
     assert found(store, NodeFilter(session="s-41")) == {"pulled", "noted"}
     assert found(store, NodeFilter(project="billing")) == {"pulled"}
 

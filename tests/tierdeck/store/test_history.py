@@ -12,12 +12,12 @@ import pytest
 from tests.family import family_id
 from tests.tierdeck.store.foreign import make_foreign_store
 from tierdeck.model import AccessKind, NodeDraft
+from tierdeck.promote import record_accesses
 from tierdeck.store import (
     AccessSummary,
     Store,
     access_summary,
     accesses,
-    add_access,
     add_node,
     add_session,
     confidence_changes,
@@ -93,7 +93,7 @@ def test_accesses_are_listed_newest_first_and_counted_by_kind_root_and_day(store
         (other, AccessKind.SHOWN, NOON + 2 * DAY),
         (other, AccessKind.MAINTENANCE, NOON + 3 * DAY),
     ):
-        add_access(store, node.id, session.id, kind, at_ms=at_ms)
+        record_accesses(store, session.id, [node.id], kind, at_ms=at_ms)
     assert access_summary(store, node.id) == AccessSummary(
         pulls=3,
         pushes=1,

@@ -17,9 +17,9 @@ from tierdeck import db, migrate
 from tierdeck.errors import ConflictError, InvalidValueError, NotFoundError
 from tierdeck.migrate import StoreKind
 from tierdeck.model import AccessKind, EdgeType, Member, NodeChanges, NodeDraft, NodeType, Tier
+from tierdeck.promote import record_accesses
 from tierdeck.store import (
     Store,
-    add_access,
     add_node,
     add_nodes,
     add_session,
@@ -232,7 +232,7 @@ def test_accesses_recorded_since_stand_in_no_ones_way_and_are_kept(store: Store)
     node = add_node(store, NodeDraft("0"))
     session = add_session(store, "s")
     edit_node(store, node.id, NodeChanges(content="1"), actor="mara")
-    add_access(store, node.id, session.id, AccessKind.PULL, at_ms=2_000_000_000_000)
+    record_accesses(store, session.id, [node.id], AccessKind.PULL, at_ms=2_000_000_000_000)
     undo(store, node.id, actor="mara")
     found = get_node(store, node.id)
     assert (found.content, found.access_count, found.last_accessed_ms) == ("0", 1, 2_000_000_000_000)

@@ -10,7 +10,8 @@ import pytest
 from tests.tierdeck_tui.conftest import HOSTILE_TEXTS, MakeApp
 from tests.tierdeck_tui.screens.search_host import Seen, words_only
 from tierdeck.model import AccessKind, EdgeType, Member, NodeDraft
-from tierdeck.store import add_access, add_nodes, add_session, open_store, relate
+from tierdeck.promote import record_accesses
+from tierdeck.store import add_nodes, add_session, open_store, relate
 from tierdeck_tui.screens.edit_form import EditForm
 
 START_MS = 1_700_000_000_000
@@ -139,7 +140,7 @@ def hostile_db(tmp_path: Path) -> Path:
         )
         session = add_session(store, every, project=every, agent=every)
         for node_id in ids:
-            add_access(store, node_id, session.id, AccessKind.PULL)
+            record_accesses(store, session.id, [node_id], AccessKind.PULL)
         label = every.replace("\x00", "")[:900]
         relate(store, EdgeType.RELATION, [Member(node_id, "subject") for node_id in ids], label=label)
     return path

@@ -8,7 +8,8 @@ from tests.tierdeck_tui.conftest import HOSTILE_TEXTS
 from tests.tierdeck_tui.settled import settled
 from tests.tierdeck_tui.widgets.host import Host
 from tierdeck.model import AccessKind, EdgeType, Member, NodeDraft
-from tierdeck.store import Store, add_access, add_node, add_nodes, add_session, relate
+from tierdeck.promote import record_accesses
+from tierdeck.store import Store, add_node, add_nodes, add_session, relate
 from tierdeck_tui.view.line import text_of
 from tierdeck_tui.widgets.detail import REST_S, Detail, Subject
 from tierdeck_tui.widgets.memory_list import MemoryList
@@ -114,7 +115,7 @@ async def test_hostile_text_in_every_field_is_shown_as_signs(store: Store) -> No
         [NodeDraft(hostile, subtype=hostile, provenance=hostile, metadata={hostile: [hostile]}) for _ in range(2)],
     )
     session = add_session(store, hostile, project=hostile, agent=hostile)
-    add_access(store, ids[0], session.id, AccessKind.PULL)
+    record_accesses(store, session.id, [ids[0]], AccessKind.PULL)
     relate(store, EdgeType.RELATION, [Member(n, "subject") for n in ids], label=hostile[:900].replace("\x00", ""))
     detail = Detail(store)
     host = Host(detail)

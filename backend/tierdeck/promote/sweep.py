@@ -73,6 +73,8 @@ def apply_sweep(
             f"apply sweep: {plan.needs_confirmation}; nothing was moved",
             hint="look at what it would move, then run it with --apply",
         )
+    if plan.due_rows == 0:  # what became due since was never shown to anybody
+        return RunReport(None, (), ())
     return _Sweep(store, plan, rules, actor, Pace(on_progress, should_stop, pause_ms)).run()
 
 
@@ -95,7 +97,8 @@ class _Sweep:
         for ids in self._due():
             self._apply(ids)
             if self.pace.on_progress is not None:
-                self.pace.on_progress(len(self.moved) + len(self.refused), self.plan.due_rows)
+                done = len(self.moved) + len(self.refused)
+                self.pace.on_progress(done, max(done, self.plan.due_rows))
         if self.run_id is not None:
             with self.store.writing() as conn:
                 end_run(conn, self.run_id, at_ms=self.store.now_ms(), rejections=self.plan.rejections)

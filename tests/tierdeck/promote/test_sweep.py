@@ -178,6 +178,17 @@ def test_what_changed_since_the_plan_stays_where_it_is(store: Store) -> None:
 
 
 @pytest.mark.spec("SPEC-09.13")
+def test_what_became_due_since_a_plan_that_found_nothing_waits_for_the_next_plan(store: Store) -> None:
+    [node] = added(store, 1)
+    plan = plan_sweep(store, RULES, START_MS)
+    assert (plan.due_rows, plan.needs_confirmation) == (0, None)
+    pull(store, [node], times=2)
+    report = apply_sweep(store, plan, rules=RULES, actor="cron")
+    assert (report.run_id, report.moved, tiers(store)) == (None, (), {"task": 1})
+    assert plan_sweep(store, RULES, START_MS).is_first
+
+
+@pytest.mark.spec("SPEC-09.13")
 def test_other_rules_put_in_force_since_the_plan_stop_it_before_it_begins(store: Store) -> None:
     added(store, 3, Tier.LONGTERM)
     plan = plan_sweep(store, RULES, LATER_MS)

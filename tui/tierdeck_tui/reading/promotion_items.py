@@ -5,8 +5,12 @@ A page knows how to read the one after it, so that a list needs to know neither 
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
+
+import apsw
 
 from tierdeck.model import NodeRow
 from tierdeck.promote.candidate_page import Candidate, CandidatePage, Place
@@ -41,10 +45,11 @@ class CandidateItem:
 
 @dataclass(frozen=True, slots=True)
 class LogItem:
-    """A row of the log, with the memory as it is now; None when it is gone."""
+    """A row of the log, with the memory as it is now (None when it is gone), and whether it was taken back."""
 
     entry: LogEntry
     row: NodeRow | None
+    is_undone: bool = False
 
     @property
     def key(self) -> str:
@@ -106,8 +111,9 @@ def log_items(store: Store, log_filter: LogFilter, before_id: int | None = None)
 
     def read(limit_rows: int) -> ItemPage:
         found = entries(store, log_filter, before_id=before_id, limit_rows=limit_rows)
-        rows = _memories(store, [entry.node_id for entry in found])
-        items = tuple(LogItem(entry, rows.get(entry.node_id)) for entry in found)
+        ids = list(dict.fromkeys(entry.node_id for entry in found))
+        rows, undone = store.read(lambda conn: (read_rows(conn, ids), _undone(conn, ids)))
+        items = tuple(LogItem(entry, rows.get(entry.node_id), entry.id in undone) for entry in found)
         return ItemPage(items, log_items(store, log_filter, found[-1].id) if len(found) == limit_rows else None)
 
     return read
@@ -133,5 +139,13 @@ def _candidate_pages(ask: Callable[[Place | None, int], CandidatePage], after: P
     return read
 
 
-def _memories(store: Store, ids: Sequence[str]) -> dict[str, NodeRow]:
-    return store.read(lambda conn: read_rows(conn, list(dict.fromkeys(ids))))
+def _undone(conn: apsw.Connection, ids: Sequence[str]) -> frozenset[int]:
+    """The rows of these memories that a later row took back."""
+    if not ids:
+        return frozenset()
+    sql = (
+        "SELECT undoes FROM td_promotion_log "
+        "WHERE node_id IN (SELECT value FROM json_each(?)) AND undoes IS NOT NULL"
+    )
+    rows: Any = conn.execute(sql, (json.dumps(list(ids)),)).fetchall()
+    return frozenset(int(row[0]) for row in rows)

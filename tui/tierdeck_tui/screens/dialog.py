@@ -71,6 +71,7 @@ class Dialog(ModalScreen[Result | None]):
     def on_mount(self) -> None:
         """Hold the key that opened it."""
         self.hold_last_key()
+        self.call_after_refresh(self._say_more)
 
     def on_key(self, event: events.Key) -> None:
         """Keep the opening key's repeats from every button and binding."""
@@ -115,6 +116,21 @@ class Dialog(ModalScreen[Result | None]):
     def action_previous_button(self) -> None:
         """To the button before."""
         self.focus_previous()
+
+    def action_text_down(self) -> None:
+        """Scroll the text down."""
+        for text in self.query(".dialog-text"):
+            text.scroll_page_down(animate=False)
+
+    def action_text_up(self) -> None:
+        """Scroll the text up."""
+        for text in self.query(".dialog-text"):
+            text.scroll_page_up(animate=False)
+
+    def _say_more(self) -> None:
+        """Say which key shows the rest of a text that does not fit."""
+        if any(text.max_scroll_y > 0 for text in self.query(".dialog-text")):
+            self.query_one(".dialog").border_subtitle = Content(f"pgdn more · {self._keys}")
 
     def action_cancel(self) -> None:
         """Close without doing anything."""

@@ -15,7 +15,7 @@ from textual.widgets import Input, Static
 
 from tierdeck.model import Tier
 from tierdeck_tui.actions import bindings_for
-from tierdeck_tui.view.log_ask import KINDS, RULES, LogAsk
+from tierdeck_tui.view.log_ask import KINDS, LogAsk
 from tierdeck_tui.view.sanitise import visible
 from tierdeck_tui.widgets.option_row import OptionRow
 from tierdeck_tui.widgets.safe_input import SafeInput
@@ -54,7 +54,13 @@ class LogFilterForm(ModalScreen[LogAsk | None]):
                 "kind", SafeInput(ask.kind, placeholder=", ".join(KINDS), compact=True, id="log-kind")
             )
             yield from self._field(
-                "rule", SafeInput(ask.rule, placeholder=", ".join(RULES), compact=True, id="log-rule")
+                "rule",
+                SafeInput(
+                    ask.rule,
+                    placeholder="task, session, longterm or archive: where it begins",
+                    compact=True,
+                    id="log-rule",
+                ),
             )
             for name in ("since", "until"):
                 hint = "7d, 12h, 2w or 2026-01-31"

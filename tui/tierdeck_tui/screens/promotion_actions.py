@@ -9,12 +9,11 @@ import asyncio
 import threading
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from textual import work
 from textual.message import Message
-from tierdeck.promote.undo import undo_run
 
 from tierdeck.errors import StoppedError, TierdeckError
 from tierdeck.promote.approve import approve
@@ -23,6 +22,7 @@ from tierdeck.promote.log_check import LogCheck, verify_log
 from tierdeck.promote.records import Run, RunReport
 from tierdeck.promote.sweep import apply_sweep
 from tierdeck.promote.sweep_plan import SweepPlan, plan_sweep
+from tierdeck.promote.undo import undo_run
 from tierdeck_tui.reading.console import Console
 from tierdeck_tui.reading.promotion_facts import rules_in_force
 from tierdeck_tui.reading.promotion_items import CandidateItem
@@ -30,7 +30,7 @@ from tierdeck_tui.reading.run_undo import read_run_undo
 from tierdeck_tui.screens.choice import ChoiceDialog
 from tierdeck_tui.screens.confirm import ConfirmDialog
 from tierdeck_tui.screens.reason import ReasonDialog
-from tierdeck_tui.screens.tier_actions import DIALOG_CELLS, TierActionsScreen
+from tierdeck_tui.screens.tier_actions import TierActionsScreen
 from tierdeck_tui.view.format import count, counted
 from tierdeck_tui.view.line import Line, Piece, line, text_of
 from tierdeck_tui.view.move_preview_lines import sweep_plan_lines
@@ -110,7 +110,7 @@ class PromotionActionsScreen(TierActionsScreen):
             self.notify("approve takes candidates; p moves any memory")
             return
         what = counted(len(items), "memory", "memories")
-        dialog = ReasonDialog(f"Approve {what}", _listed(items), confirm="Approve", is_mandatory=False)
+        dialog = ReasonDialog(f"Approve {what}", self._listed(items), confirm="Approve", is_mandatory=False)
         reason = await self.app.push_screen_wait(dialog)
         if reason is None:
             return
@@ -129,7 +129,7 @@ class PromotionActionsScreen(TierActionsScreen):
             self.notify("dismiss takes candidates")
             return
         what = counted(len(items), "memory", "memories")
-        text = f"{_listed(items)}\n\nThey wait no more until they are used or moved again."
+        text = f"{self._listed(items)}\n\nThey wait no more until they are used or moved again."
         dialog = ReasonDialog(f"Dismiss {what}", text, confirm="Dismiss", is_mandatory=False)
         reason = await self.app.push_screen_wait(dialog)
         if reason is None:
@@ -167,7 +167,11 @@ class PromotionActionsScreen(TierActionsScreen):
             self._tell_run(report, "sweep:")
 
     async def _confirm_sweep(self, plan: SweepPlan) -> bool:
-        text = "\n".join(text_of(one) for one in sweep_plan_lines(plan, DIALOG_CELLS))
+        # Why it has to be confirmed comes first, where nobody has to scroll for it.
+        told = replace(plan, needs_confirmation=None)
+        text = "\n".join(text_of(one) for one in sweep_plan_lines(told, self.dialog_cells, limit_rows=3))
+        if plan.needs_confirmation is not None:
+            text = f"To be confirmed: {plan.needs_confirmation}.\n\n{text}"
         if not plan.due_rows:
             await self.app.push_screen_wait(ChoiceDialog("Sweep: nothing is due", text, []))
             return False
@@ -182,7 +186,7 @@ class PromotionActionsScreen(TierActionsScreen):
         store, actor = self.deck.store, self.deck.operator()
         try:
             preview = await asyncio.to_thread(read_run_undo, store, run.id)
-            text = "\n".join(text_of(one) for one in run_undo_lines(preview, DIALOG_CELLS))
+            text = "\n".join(text_of(one) for one in run_undo_lines(preview, self.dialog_cells))
             if not preview.standing:
                 await self.app.push_screen_wait(ChoiceDialog(f"Undo run {run.id}", text, []))
                 return
@@ -253,6 +257,6 @@ class PromotionActionsScreen(TierActionsScreen):
             progress = f"{event.words}: {count(event.done)} of {count(event.total)}"
             self.show_job(line(Piece(progress, "strong"), Piece(" · esc stops", "muted")))
 
-
-def _listed(items: Sequence[CandidateItem]) -> str:
-    return "\n".join(text_of(one) for one in verdict_lines([item.candidate for item in items], DIALOG_CELLS))
+    def _listed(self, items: Sequence[CandidateItem]) -> str:
+        lines = verdict_lines([item.candidate for item in items], self.dialog_cells)
+        return "\n".join(text_of(one) for one in lines)

@@ -157,7 +157,7 @@ class PromotionsScreen(PromotionActionsScreen):
         self._tab = tab
         rows = self._list(tab)
         for name, _ in TABS:
-            self._list(name).display = name == tab
+            self._list(name).set_class(name == tab, "-here")
         self._zoom(None)
         if not rows.is_filled:
             self._fill(tab)

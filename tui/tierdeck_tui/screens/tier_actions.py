@@ -32,7 +32,7 @@ from tierdeck_tui.view.move_preview_lines import override_preview_lines
 from tierdeck_tui.view.run_line import refused_line, report_words
 from tierdeck_tui.view.sanitise import cut
 
-DIALOG_CELLS = 62
+MAX_DIALOG_CELLS = 62
 _MAX_SHOWN = 6
 _ORDER = tuple(Tier)
 
@@ -43,10 +43,11 @@ class _Ask:
 
     previews: Mapping[tuple[Tier, bool], OverridePreview]
     rows: Mapping[str, NodeRow]
+    cells: int
 
     def text(self, to_tier: Tier, with_held: bool) -> str:
         preview = self.previews[to_tier, with_held]
-        lines = override_preview_lines(preview, self.rows, DIALOG_CELLS, limit_rows=_MAX_SHOWN)
+        lines = override_preview_lines(preview, self.rows, self.cells, limit_rows=_MAX_SHOWN)
         return "\n".join(text_of(one) for one in lines)
 
 
@@ -67,6 +68,11 @@ class TierActionsScreen(MemoryActionsScreen):
         if node_id is not None:
             self.post_message(LogWanted(node_id))
 
+    @property
+    def dialog_cells(self) -> int:
+        """How wide a line of a dialog's text may be, its scrollbar left out."""
+        return min(MAX_DIALOG_CELLS, self.app.size.width * 96 // 100 - 6)
+
     def report(self, report: RunReport, done: str) -> None:
         """Say what was refused, and why."""
         if report.refused:
@@ -84,7 +90,7 @@ class TierActionsScreen(MemoryActionsScreen):
     async def memory_lines(self, ids: Sequence[str]) -> str:
         """A line for each memory, for a dialog: its id and how its text begins."""
         rows = await asyncio.to_thread(self._rows, ids[:_MAX_SHOWN])
-        lines = [cut(f"{safe(row.short_id)}  {safe(row.excerpt)}", DIALOG_CELLS) for row in rows.values()]
+        lines = [cut(f"{safe(row.short_id)}  {safe(row.excerpt)}", self.dialog_cells) for row in rows.values()]
         if len(ids) > _MAX_SHOWN:
             lines.append(f"and {counted(len(ids) - _MAX_SHOWN, 'more', 'more')}")
         return "\n".join(lines)
@@ -123,6 +129,7 @@ class TierActionsScreen(MemoryActionsScreen):
                 for with_held in (False, True)
             },
             self._rows(ids),
+            self.dialog_cells,
         )
 
     def _do_override(self, ids: Sequence[str], wanted: Override, seen: Mapping[str, str | None]) -> RunReport:

@@ -57,8 +57,8 @@ def _sections(
     text = body_lines(subject.row.excerpt, cells, reveal=reveal)
     if subject.row.content_chars > len(subject.row.excerpt):
         text.extend([line(Piece("…  o shows the whole text", "muted"))])
-    if isinstance(item, LogItem):
-        yield "now", [*head, *said]
+    if isinstance(item, LogItem):  # its id stands above
+        yield "now", [*head[:1], *said]
     else:
         yield "", [*head, line(""), *said]
     yield f"text · {counted(subject.row.content_chars, 'character')}", text

@@ -44,7 +44,7 @@ def item_lines(item: Item, look: ItemLook) -> tuple[Line, Line]:
     if isinstance(item, CandidateItem):
         return _candidate_lines(item.candidate.decision, item.candidate.row, look)
     if isinstance(item, LogItem):
-        return _log_lines(item.entry, item.row, look)
+        return _log_lines(item.entry, item.row, look, is_undone=item.is_undone)
     return _run_lines(item.run, look)
 
 
@@ -81,15 +81,15 @@ def _candidate_lines(decision: Decision, row: NodeRow, look: ItemLook) -> tuple[
     return fit(head, look.cells), _with_text(lead, row, look)
 
 
-def _log_lines(entry: LogEntry, row: NodeRow | None, look: ItemLook) -> tuple[Line, Line]:
+def _log_lines(entry: LogEntry, row: NodeRow | None, look: ItemLook, *, is_undone: bool) -> tuple[Line, Line]:
     is_wide = look.cells >= _WIDE_CELLS
     when = local_time(entry.at_ms)[:_MINUTE_CELLS] if is_wide else age(entry.at_ms, look.now_ms).rjust(AGE_CELLS)
-    by = "the rules" if entry.kind == "auto" else safe(entry.actor)
     head = [
         *_gutter(look),
         Piece(f" {when} ", "muted"),
         Piece(deed_words(entry), "tier"),
-        Piece(f"  by {by}"),
+        Piece(f"  {_by_words(entry)}"),
+        Piece("  taken back" if is_undone else "", "warning"),
         Piece(f"  run {entry.run_id}" if entry.run_id is not None else "", "muted"),
     ]
     reason = f"“{safe(entry.reason)}” · " if entry.reason else ""
@@ -123,6 +123,14 @@ def _run_lines(run: Run, look: ItemLook) -> tuple[Line, Line]:
         Piece(f" · lacked: {rejected}" if rejected else "", "muted"),
     ]
     return fit(head, look.cells), fit(lead, look.cells)
+
+
+def _by_words(entry: LogEntry) -> str:
+    """Whose doing it was, and how."""
+    if entry.kind == "auto":
+        return "by the rules"
+    how = {"approve": "approved ", "override": "by hand, "}.get(entry.kind, "")
+    return f"{how}by {safe(entry.actor)}"
 
 
 def _gutter(look: ItemLook) -> list[Piece]:

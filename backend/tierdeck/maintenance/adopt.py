@@ -179,6 +179,14 @@ def _losses(rows: Mapping[str, int], index_bytes: int) -> tuple[str, ...]:
         ("td_revision", "change can", "changes can", "no longer be undone"),
         ("td_access", "access is", "accesses are", "lost, and what promotion would count"),
         ("td_session", "session is", "sessions are", "lost"),
+        (
+            "td_promotion_log",
+            "row of the promotion log is",
+            "rows of the promotion log are",
+            "lost: who moved what and why, and what could be undone",
+        ),
+        ("td_hold", "hold is", "holds are", "lost, released ones included"),
+        ("td_confidence", "change of a confidence is", "changes of confidences are", "lost"),
         ("td_no_embedding", "memory loses its", "memories lose their", "mark against being embedded"),
     )
     losses = [

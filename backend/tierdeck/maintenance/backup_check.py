@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import apsw
 
 from tierdeck import db, migrate
-from tierdeck.errors import DamagedStoreError, StoreNotFoundError
+from tierdeck.errors import DamagedStoreError, StoreError, StoreNotFoundError
 from tierdeck.maintenance.fts_drift import find_drift
 from tierdeck.maintenance.manifest import count_rows, read_manifest, take_manifest
 from tierdeck.migrate import StoreKind
+from tierdeck.promote.log import log_head
+from tierdeck.promote.log_check import verify_log
+from tierdeck.store import open_store
+from tierdeck.store.raw_row import table_columns
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +25,8 @@ class BackupCheck:
     """What looking through a backup gave. `problems` empty means that it can be restored as it is.
 
     `rows` are counted by table; `notes` say what could not be checked, and what is no fault of the copy. `kind` is
-    None when the file is too damaged to tell.
+    None when the file is too damaged to tell. `log_head` is where the promotion log ended, as "count:digest": the
+    store's own log can be checked against it. None: there was no such log yet.
     """
 
     path: Path
@@ -30,6 +35,7 @@ class BackupCheck:
     rows: Mapping[str, int]
     problems: tuple[str, ...]
     notes: tuple[str, ...]
+    log_head: str | None = None
 
     @property
     def is_good(self) -> bool:
@@ -51,7 +57,8 @@ def verify_backup(path: Path) -> BackupCheck:
         raise StoreNotFoundError(f"verify {path}: there is no such file")
     try:
         with closing(db.open_untouched(path)) as conn, db.driver_errors(path, "verify"):
-            return _look_through(conn, path)
+            check = _look_through(conn, path)
+            return check if check.kind is None or check.problems else _with_log(check, conn)
     except DamagedStoreError as e:
         return BackupCheck(path, None, None, {}, (e.message,), ())
 
@@ -78,6 +85,20 @@ def _look_through(conn: apsw.Connection, path: Path) -> BackupCheck:
     if not problems and now.digest != manifest.digest:
         problems.append("the content of its rows is no longer what was copied")
     return BackupCheck(path, kind, manifest.made_at_ms, now.rows, tuple(problems), tuple(notes))
+
+
+def _with_log(check: BackupCheck, conn: apsw.Connection) -> BackupCheck:
+    """The check with what the promotion log in the copy says; a fault of it was one of the store."""
+    if not table_columns(conn, "td_promotion_log"):
+        return check
+    with open_store(check.path, read_only=True) as store:
+        head = log_head(store)
+        try:
+            problem = verify_log(store).problem
+        except StoreError as e:
+            problem = e.message
+    notes = [] if problem is None else [f"its promotion log has a fault that the store had: {problem}"]
+    return replace(check, log_head=head, notes=(*check.notes, *notes))
 
 
 def _notes(conn: apsw.Connection, kind: StoreKind) -> list[str]:

@@ -18,7 +18,7 @@ from tierdeck.maintenance.file_checks import check_driver, check_integrity, chec
 from tierdeck.maintenance.fts_drift import find_drift
 from tierdeck.maintenance.health import REBUILD_SEARCH_INDEX, Check, Health
 from tierdeck.maintenance.index_checks import check_cache, check_embeddings, check_index_file, check_size
-from tierdeck.maintenance.promotion_checks import check_clock, check_promotion
+from tierdeck.maintenance.promotion_checks import check_clock, check_counts, check_holds, check_log
 from tierdeck.maintenance.row_checks import check_orphans, check_rows, check_secrets
 from tierdeck.maintenance.schema_check import check_schema
 from tierdeck.store import Store, StoreKind, open_store
@@ -64,7 +64,9 @@ def _looks(store: Store, settings: EmbeddingSettings, *, is_thorough: bool) -> I
     yield "rows", lambda: store.read(check_rows)
     yield "orphans", lambda: store.read(lambda conn: check_orphans(conn, kind))
     yield "clock", lambda: check_clock(store)
-    yield "promotion", lambda: check_promotion(store, is_thorough=is_thorough)
+    yield "promotion-counts", lambda: check_counts(store, is_thorough=is_thorough)
+    yield "promotion-log", lambda: check_log(store, is_thorough=is_thorough)
+    yield "holds", lambda: check_holds(store)
     yield "secrets", lambda: store.read(lambda conn: check_secrets(conn, is_thorough=is_thorough))
     yield "embeddings", lambda: check_embeddings(store, settings)
     yield "index-file", lambda: check_index_file(store, is_thorough=is_thorough)

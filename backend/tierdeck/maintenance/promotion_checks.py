@@ -21,8 +21,6 @@ REPAIR_LOG = "tierdeck doctor --repair promotion-log"
 MAX_ACCESSES = 500_000
 MAX_LOG_ROWS = 100_000
 
-_UNTRACKED = "no accesses are recorded in this store"
-_NAMES = ("promotion-counts", "promotion-log", "holds")
 # A time of the memory itself, then what promotion keeps of it.
 _FUTURE = f"SELECT {as_bytes('n.id')}, 'last accessed' FROM nodes n WHERE {time_ms_sql('n.last_accessed')} > ?"
 _FUTURE_FACTS = (
@@ -31,15 +29,22 @@ _FUTURE_FACTS = (
 )
 
 
-def check_promotion(store: Store, *, is_thorough: bool) -> list[Check]:
-    """The counts against the accesses, the log's chain, and holds that another program passed over."""
-    if not store.has_table("td_facts"):
-        return [Check(name, "info", _UNTRACKED) for name in _NAMES]
-    return [
-        _limited("promotion-counts", store, "td_access", MAX_ACCESSES, _check_counts, is_thorough=is_thorough),
-        _limited("promotion-log", store, "td_promotion_log", MAX_LOG_ROWS, _check_log, is_thorough=is_thorough),
-        _check_holds(store),
-    ]
+def check_counts(store: Store, *, is_thorough: bool) -> Check:
+    """Whether what the rules count is what the accesses and the log say."""
+    return _looked_at(
+        "promotion-counts", store, "td_access", None if is_thorough else MAX_ACCESSES, _compare_counts
+    )
+
+
+def check_log(store: Store, *, is_thorough: bool) -> Check:
+    """Whether each row of the promotion log follows the one before, up to the head that the store keeps."""
+    limit_rows = None if is_thorough else MAX_LOG_ROWS
+    return _looked_at("promotion-log", store, "td_promotion_log", limit_rows, _verify_log)
+
+
+def check_holds(store: Store) -> Check:
+    """Whether every held memory is where it was held: another program knows no holds."""
+    return _looked_at("holds", store, "td_hold", None, _compare_holds)
 
 
 def check_clock(store: Store) -> Check:
@@ -56,16 +61,19 @@ def check_clock(store: Store) -> Check:
     return Check("clock", "warn", text, None, details)
 
 
-def _limited(
-    name: str, store: Store, table: str, limit_rows: int, look: Callable[[Store], Check], *, is_thorough: bool
+def _looked_at(
+    name: str, store: Store, table: str, limit_rows: int | None, look: Callable[[Store], Check]
 ) -> Check:
-    count = store.read(lambda conn: int(conn.execute(f"SELECT count(*) FROM {table}").get))
-    if count <= limit_rows or is_thorough:
-        return look(store)
-    return Check(name, "info", f"{count:,} rows of {table} were not gone through; `--thorough` does")
+    if not store.has_table(table) or not store.has_table("td_facts"):
+        return Check(name, "info", "no accesses are recorded in this store")
+    if limit_rows is not None:
+        count = store.read(lambda conn: int(conn.execute(f"SELECT count(*) FROM {table}").get))
+        if count > limit_rows:
+            return Check(name, "info", f"{count:,} rows of {table} were not gone through; `--thorough` does")
+    return look(store)
 
 
-def _check_counts(store: Store) -> Check:
+def _compare_counts(store: Store) -> Check:
     has_log, is_own = store.has_table("confidence_updates"), store.kind is StoreKind.OWN
 
     def look(conn: apsw.Connection) -> CountCheck:
@@ -79,7 +87,7 @@ def _check_counts(store: Store) -> Check:
     return Check("promotion-counts", "bad", text, REPAIR_COUNTS, details)
 
 
-def _check_log(store: Store) -> Check:
+def _verify_log(store: Store) -> Check:
     found = verify_log(store)
     breaks = tuple(f"{b.reason} (by {b.actor}): {b.old_head[:20]} became {b.new_head[:20]}" for b in found.breaks)
     if found.problem is not None:
@@ -92,7 +100,7 @@ def _check_log(store: Store) -> Check:
     return Check("promotion-log", "ok", text)
 
 
-def _check_holds(store: Store) -> Check:
+def _compare_holds(store: Store) -> Check:
     held = store.read(lambda conn: holds_in(conn, None, store.now_ms()))
     moved = [hold for hold in held if hold.moved_to is not None]
     if not moved:

@@ -16,6 +16,9 @@ from tierdeck.embed.index_path import beside_index_path, cached_index_path
 from tierdeck.errors import InvalidValueError, NotAStoreError, StoreNotFoundError
 from tierdeck.maintenance.adopt import adopt, preview_unadopt, unadopt
 from tierdeck.maintenance.backup_check import verify_backup
+from tierdeck.model import Tier
+from tierdeck.promote.override import override_tier
+from tierdeck.promote.undo import undo_move
 from tierdeck.store import Store, StoreKind, open_store
 
 FAMILY_TABLES = ("nodes", "hyperedges", "membership", "evolution_log", "confidence_updates", "content_fts")
@@ -132,6 +135,23 @@ def test_giving_back_leaves_the_objects_and_rows_of_the_family_and_nothing_of_ou
     assert not beside_index_path(family_store_path).exists()
     assert report.backup is not None
     assert rows(report.backup) == {**data, "sqlite_sequence": rows(report.backup)["sqlite_sequence"]}
+
+
+def test_giving_back_takes_our_triggers_out_and_says_what_promotion_loses(family_store_path: Path) -> None:
+    before, data = objects(family_store_path), rows(family_store_path)
+    adopt(family_store_path)
+    with open_store(family_store_path) as store:
+        override_tier(store, [family_id(1)], Tier.ARCHIVE, actor="mara", reason="out of date")
+        undo_move(store, family_id(1), actor="mara")
+    assert preview_unadopt(family_store_path).losses == (
+        "2 rows of the promotion log are lost: who moved what and why, and what could be undone",
+        "1 hold is lost, released ones included",
+    )
+    unadopt(family_store_path)
+    assert objects(family_store_path) == before
+    assert rows(family_store_path)["nodes"] == data["nodes"]
+    moves = [row[-1] for row in rows(family_store_path)["evolution_log"] if row not in data["evolution_log"]]
+    assert moves == ["override by mara: out of date", "undo by mara"], "what its program's own log says stays"
 
 
 @pytest.mark.parametrize("while_open", [True, False])

@@ -80,7 +80,9 @@ def _verify(run: Run, path: Path) -> int:
 def _sentences(check: BackupCheck) -> list[str]:
     made = f", made {local_time(check.made_at_ms)}" if check.made_at_ms is not None else ""
     head = f"{'good' if check.is_good else 'NOT GOOD'}: {check.path}{made}, {_rows(check.rows)}"
-    return [head, *(f"  problem: {each}" for each in check.problems), *(f"  note: {each}" for each in check.notes)]
+    log = [] if check.log_head is None else [f"  its promotion log's head: {check.log_head}"]
+    problems = (f"  problem: {each}" for each in check.problems)
+    return [head, *log, *problems, *(f"  note: {each}" for each in check.notes)]
 
 
 def _restore(run: Run, source: Path, *, is_sure: bool) -> None:

@@ -123,17 +123,7 @@ def set_outcome(
     own = checked_outcome(outcome)
 
     def change(conn: apsw.Connection) -> list[str]:
-        found: Any = conn.execute(_LATEST_PULL, (node_id, session_id)).fetchone()
-        if found is None:
-            raise NotFoundError(
-                f"set outcome of {node_id[:80]}: it was not pulled in session {session_id}",
-                hint="record the pull first",
-            )
-        access_id, was, inherited, root_id, is_evidence = found
-        conn.execute("UPDATE td_access SET outcome = ? WHERE id = ?", (own, access_id))
-        conn.execute(_SEE, (store.now_ms(), session_id))
-        if is_evidence:
-            count_outcome(conn, node_id, root_id=root_id, was=was, now=own or inherited)
+        _change_outcome(conn, session_id, node_id, own, store.now_ms())
         return [node_id]
 
     return apply_rules(store, change, settings)
@@ -164,29 +154,10 @@ def end_session(
     """
     said = checked_outcome(outcome)
     at = store.now_ms() if at_ms is None else checked_at(at_ms)
-
-    def end(conn: apsw.Connection) -> list[str]:
-        session = session_row(conn, session_id)
-        if session.outcome is not None and said not in (None, session.outcome):
-            raise ConflictError(
-                f"end session {session_id}: its outcome is {session.outcome}, and {said} is asked for",
-                hint="a single memory's outcome may still differ",
-            )
-        if session.ended_at_ms is not None and said in (None, session.outcome):
-            return []
-        conn.execute(
-            "UPDATE td_session SET ended_at = coalesce(ended_at, ?1), seen_at = max(coalesce(seen_at, ?1), ?1), "
-            "outcome = coalesce(?2, outcome) WHERE id = ?3",
-            (at, said, session_id),
-        )
-        is_root = session.root_id == session.id
-        pulled = pulled_under(conn, session_id) if is_root else _pulled_in(conn, session_id)
-        if said is not None and session.outcome is None:
-            has_log = store.has_table("confidence_updates")
-            recount_roots(conn, pulled, (session.root_id,), has_log=has_log)
-        return pulled
-
-    return apply_rules(store, end, settings, run_kind="session-end")
+    has_log = store.has_table("confidence_updates")
+    return apply_rules(
+        store, lambda conn: _end(conn, session_id, said, at, has_log=has_log), settings, run_kind="session-end"
+    )
 
 
 def checked_outcome(outcome: Outcome | None) -> Outcome | None:
@@ -226,6 +197,42 @@ def _record(conn: apsw.Connection, ids: Sequence[str], looks: _Looks) -> None:
                 has_log=looks.has_log,
             )  # fmt: skip
     conn.execute(_SEE, (looks.at_ms, looks.session_id))
+
+
+def _change_outcome(conn: apsw.Connection, session_id: int, node_id: str, outcome: Outcome | None, at: int) -> None:
+    found: Any = conn.execute(_LATEST_PULL, (node_id, session_id)).fetchone()
+    if found is None:
+        raise NotFoundError(
+            f"set outcome of {node_id[:80]}: it was not pulled in session {session_id}",
+            hint="record the pull first",
+        )
+    access_id, was, inherited, root_id, is_evidence = found
+    conn.execute("UPDATE td_access SET outcome = ? WHERE id = ?", (outcome, access_id))
+    conn.execute(_SEE, (at, session_id))
+    if is_evidence:
+        count_outcome(conn, node_id, root_id=root_id, was=was, now=outcome or inherited)
+
+
+def _end(conn: apsw.Connection, session_id: int, said: Outcome | None, at: int, *, has_log: bool) -> list[str]:
+    """What was pulled in the session that was ended now; nothing when it had ended so before."""
+    session = session_row(conn, session_id)
+    if session.outcome is not None and said not in (None, session.outcome):
+        raise ConflictError(
+            f"end session {session_id}: its outcome is {session.outcome}, and {said} is asked for",
+            hint="a single memory's outcome may still differ",
+        )
+    if session.ended_at_ms is not None and said in (None, session.outcome):
+        return []
+    conn.execute(
+        "UPDATE td_session SET ended_at = coalesce(ended_at, ?1), seen_at = max(coalesce(seen_at, ?1), ?1), "
+        "outcome = coalesce(?2, outcome) WHERE id = ?3",
+        (at, said, session_id),
+    )
+    is_root = session.root_id == session.id
+    pulled = pulled_under(conn, session_id) if is_root else _pulled_in(conn, session_id)
+    if said is not None and session.outcome is None:
+        recount_roots(conn, pulled, (session.root_id,), has_log=has_log)
+    return pulled
 
 
 def _pulled_in(conn: apsw.Connection, session_id: int) -> list[str]:

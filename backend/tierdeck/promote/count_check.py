@@ -12,28 +12,31 @@ from tierdeck.promote.counts import EVIDENCE
 from tierdeck.promote.facts_sql import held_sql
 from tierdeck.store.rows import as_bytes, text_of
 
-_SUMS = ("sessions", "most pulls in one", "successes", "failures", "first pull", "last pull", "latest pull's place")
-_KEPT = "f.roots, f.max_in_root, f.ok, f.bad, f.first_pull, f.last_pull, f.last_pull_id"
+_SUMS = ("sessions", "most pulls in one", "successes", "failures", "first pull", "last pull")
+_KEPT = "f.roots, f.max_in_root, f.ok, f.bad, f.first_pull, f.last_pull"
+_SUMMED = "coalesce(s.roots, 0), coalesce(s.most, 0), coalesce(s.ok, 0), coalesce(s.bad, 0), s.first_at, s.last_at"
 _ID = as_bytes("f.node_id")
+# From td_use, which is itself compared with the accesses: those are gone through once.
 _WRONG_SUMS = f"""
-WITH anew AS ({EVIDENCE}), sums AS MATERIALIZED (
-    SELECT node, sum(pulls > 0) AS roots, max(pulls) AS most, sum(ok > 0) AS ok, sum(bad > 0) AS bad,
-        min(first_at) AS first_at, max(last_at) AS last_at, max(last_id) AS last_id
-    FROM anew GROUP BY node
+WITH sums AS MATERIALIZED (
+    SELECT node, count(*) AS roots, max(pulls) AS most, sum(ok > 0) AS ok, sum(bad > 0) AS bad,
+        min(first_at) AS first_at, max(last_at) AS last_at
+    FROM td_use GROUP BY node
 )
-SELECT {_ID}, {_KEPT}, coalesce(s.roots, 0), coalesce(s.most, 0), coalesce(s.ok, 0), coalesce(s.bad, 0),
-    s.first_at, s.last_at, coalesce(s.last_id, 0)
-FROM td_facts f LEFT JOIN sums s ON s.node = f.node
-WHERE ({_KEPT}) IS NOT (coalesce(s.roots, 0), coalesce(s.most, 0), coalesce(s.ok, 0), coalesce(s.bad, 0),
-    s.first_at, s.last_at, coalesce(s.last_id, 0))"""
+SELECT {_ID}, {_KEPT}, {_SUMMED} FROM td_facts f LEFT JOIN sums s ON s.node = f.node
+WHERE ({_KEPT}) IS NOT ({_SUMMED})"""
 _USE = "node, root, pulls, first_at, last_at, ok, bad"
 _WRONG_USE = f"""
-WITH anew AS MATERIALIZED (SELECT {_USE} FROM ({EVIDENCE}) WHERE pulls > 0)
+WITH anew AS MATERIALIZED ({EVIDENCE}), use AS (SELECT {_USE} FROM anew WHERE pulls > 0),
+    latest AS MATERIALIZED (SELECT node, max(last_id) AS id FROM anew GROUP BY node)
 SELECT {_ID}, 'root session', u.kept, u.anew FROM (
-    SELECT node, root AS kept, NULL AS anew FROM (SELECT {_USE} FROM td_use EXCEPT SELECT {_USE} FROM anew)
+    SELECT node, root AS kept, NULL AS anew FROM (SELECT {_USE} FROM td_use EXCEPT SELECT {_USE} FROM use)
     UNION ALL
-    SELECT node, NULL, root FROM (SELECT {_USE} FROM anew EXCEPT SELECT {_USE} FROM td_use)
-) u LEFT JOIN td_facts f ON f.node = u.node"""
+    SELECT node, NULL, root FROM (SELECT {_USE} FROM use EXCEPT SELECT {_USE} FROM td_use)
+) u LEFT JOIN td_facts f ON f.node = u.node
+UNION ALL
+SELECT {_ID}, 'latest pull''s place', f.last_pull_id, coalesce(l.id, 0)
+FROM td_facts f LEFT JOIN latest l ON l.node = f.node WHERE f.last_pull_id IS NOT coalesce(l.id, 0)"""
 _UNCOUNTED = f"""
 SELECT {as_bytes("n.id")}, 'row', NULL, 1 FROM nodes n
 WHERE n.id IN (SELECT node_id FROM td_access WHERE kind = 'pull')

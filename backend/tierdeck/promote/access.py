@@ -121,9 +121,10 @@ def set_outcome(
     Spec: SPEC-09.10
     """
     own = checked_outcome(outcome)
+    has_log = store.has_table("confidence_updates")
 
     def change(conn: apsw.Connection) -> list[str]:
-        _change_outcome(conn, session_id, node_id, own, store.now_ms())
+        _change_outcome(conn, session_id, node_id, own, store.now_ms(), has_log=has_log)
         return [node_id]
 
     return apply_rules(store, change, settings)
@@ -210,7 +211,7 @@ def _change_outcome(conn: apsw.Connection, session_id: int, node_id: str, outcom
     conn.execute("UPDATE td_access SET outcome = ? WHERE id = ?", (outcome, access_id))
     conn.execute(_SEE, (at, session_id))
     if is_evidence:
-        count_outcome(conn, node_id, root_id=root_id, was=was, now=outcome or inherited)
+        count_outcome(conn, node_id, root_id=root_id, was=was, now=outcome or inherited, has_log=has_log)
 
 
 def _end(conn: apsw.Connection, session_id: int, said: Outcome | None, at: int, *, has_log: bool) -> list[str]:

@@ -114,7 +114,7 @@ def count_pull(
 
 
 def count_outcome(
-    conn: apsw.Connection, node_id: str, *, root_id: int, was: Outcome | None, now: Outcome | None
+    conn: apsw.Connection, node_id: str, *, root_id: int, was: Outcome | None, now: Outcome | None, has_log: bool
 ) -> None:
     """Count that a pull which is evidence is worth something else than it was."""
     ok = (now == "success") - (was == "success")
@@ -124,6 +124,10 @@ def count_outcome(
         "WHERE node = (SELECT node FROM td_facts WHERE node_id = ?) AND root = ? RETURNING node, ok, bad",
         (ok, bad, node_id, root_id),
     ).fetchall()
+    if not rows:  # the pull was never counted: another program recorded it
+        ensure_facts(conn, [node_id])
+        recount(conn, [node_id], has_log=has_log)
+        return
     [(node, ok_after, bad_after)] = rows
     conn.execute(
         "UPDATE td_facts SET ok = ok + ?, bad = bad + ? WHERE node = ?",

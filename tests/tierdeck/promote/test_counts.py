@@ -184,3 +184,18 @@ def test_pulls_without_counts_are_counted_and_an_archived_memory_is_not_called_b
         )
         assert rows == [(used, 2, 4), (archived, 1, 4)]
         assert differences(store) == ()
+
+
+def test_an_outcome_of_a_pull_that_nobody_counted_counts_the_memory_anew(tmp_path: Path) -> None:
+    with clocked(tmp_path / "memory.db", Clock()) as store:
+        [node_id] = add_nodes(store, [NodeDraft("x")])
+        session = meet_session(store, "s")
+        with store.writing() as conn:
+            conn.execute(
+                "INSERT INTO td_access (node_id, session_id, kind, at) VALUES (?, ?, 'pull', ?)",
+                (node_id, session.id, NOON),
+            )
+        assert [difference.what for difference in differences(store)] == ["row"]
+        set_outcome(store, session.id, node_id, "success")
+        assert differences(store) == ()
+        assert store.read(lambda conn: conn.execute("SELECT ok, bad FROM td_facts").fetchall()) == [(1, 0)]

@@ -28,9 +28,8 @@ from tierdeck_tui.widgets.tab_bar import TabBar
 START_MS = 1_700_000_000_000
 BY_HAND = PromotionSettings(automatic=False)
 # Each stands in the tier that its first word names, and has the evidence that the rest tells.
-USED_TWICE, USED_ONCE, PROVEN, ONE_SHORT, UNUSED = (
-    f"{n}{n}{n}{n}aaaa-0000-4000-8000-00000000000{n}" for n in range(5)
-)
+IDS = [f"{n}{n}{n}{n}aaaa-0000-4000-8000-00000000000{n}" for n in range(5)]
+USED_TWICE, USED_ONCE, PROVEN, ONE_SHORT, UNUSED = IDS
 TEXTS = {
     USED_TWICE: "task memory that one session used twice",
     USED_ONCE: "task memory that was used once",
@@ -53,9 +52,7 @@ def fill(store: Store, texts: dict[str, str] | None = None) -> None:
         for number, (node_id, text) in enumerate(texts.items())
     ]  # fmt: skip
     add_nodes(store, drafts)
-    for number, used in enumerate(
-        [(USED_TWICE, USED_TWICE, PROVEN, ONE_SHORT), (PROVEN, ONE_SHORT), (PROVEN, USED_ONCE)]
-    ):
+    for number, used in enumerate(USES):
         session = meet_session(store, f"agent-{number}")
         for node_id in used:
             record_accesses(store, session.id, [node_id], AccessKind.PULL, settings=BY_HAND)
@@ -88,7 +85,7 @@ class Board:
     @property
     def rows(self) -> RowList:
         """The list that is shown."""
-        return next(rows for rows in self.screen.query(RowList) if rows.display)
+        return next(rows for rows in self.screen.query(RowList) if rows.has_class("-here"))
 
     @property
     def pane(self) -> str:

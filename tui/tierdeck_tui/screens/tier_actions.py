@@ -105,7 +105,7 @@ class TierActionsScreen(MemoryActionsScreen):
                 f"Override {counted(len(ids), 'memory', 'memories')}",
                 ask.text,
                 to_tier=_first_target(ask.previews[Tier.LONGTERM, False], ask.rows),
-                asks_held=len(ids) > 1 and bool(ask.previews[Tier.LONGTERM, False].held),
+                asks_held=len(ids) > 1 and any(preview.held for preview in ask.previews.values()),
             )
             wanted = await self.app.push_screen_wait(dialog)
             if wanted is None:

@@ -24,6 +24,7 @@ from tierdeck_tui.actions import bindings_for
 from tierdeck_tui.reading.promotion_items import PAGE_ROWS, Item, ItemPage, ReadItems
 from tierdeck_tui.view.line import Line, Piece, fit, line
 from tierdeck_tui.view.promotion_row import ROW_LINES, ItemLook, item_lines
+from tierdeck_tui.view.wrap import wrap
 from tierdeck_tui.widgets.lines_view import LinesView
 
 _MORE = line("  ", Piece("… more", "muted"))
@@ -255,8 +256,8 @@ class RowList(LinesView):
         """The line at `y` of the view."""
         at, cells = self.scroll_offset.y + y, self.scrollable_content_region.width
         if not self._items:
-            text = self._empty[y] if y < len(self._empty) else ()
-            return self.strip_of(fit(text, cells), self.rich_style)
+            said = [part for one in self._empty for part in wrap(one, cells)]
+            return self.strip_of(fit(said[y] if y < len(said) else (), cells), self.rich_style)
         number = at // ROW_LINES
         if number >= len(self._items):
             is_more = self._more is not None and at == len(self._items) * ROW_LINES

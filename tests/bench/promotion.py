@@ -170,7 +170,8 @@ def measure_pull(store: Store, nodes: int) -> None:
         bare.append(timed(partial(insert_bare, store, session, node))[0])
     one, floor = statistics.median(ours), statistics.median(bare)
     print(
-        f"one pull recorded and evaluated: {one * 1000:.3f} ms median, {moved} of {PULLS} moved it; a bare insert and commit: "
+        f"one pull recorded and evaluated: {one * 1000:.3f} ms median, {moved} of {PULLS} moved it; "
+        "a bare insert and commit: "
         f"{floor * 1000:.3f} ms; {one / floor:.1f} times"
     )
 

@@ -200,7 +200,9 @@ def _record(conn: apsw.Connection, ids: Sequence[str], looks: _Looks) -> None:
     conn.execute(_SEE, (looks.at_ms, looks.session_id))
 
 
-def _change_outcome(conn: apsw.Connection, session_id: int, node_id: str, outcome: Outcome | None, at: int) -> None:
+def _change_outcome(
+    conn: apsw.Connection, session_id: int, node_id: str, outcome: Outcome | None, at: int, *, has_log: bool
+) -> None:
     found: Any = conn.execute(_LATEST_PULL, (node_id, session_id)).fetchone()
     if found is None:
         raise NotFoundError(

@@ -1,8 +1,8 @@
 """The promotion log of an export brought into a store, and the runs, holds and dismissals that name its rows.
 
 A row keeps its number and its digest, which cover each other, so the log comes in as a whole or not at all: into a
-store that has none yet, or that has the beginning of this one. Two logs are never mixed. A row tells of a move; like
-a row of the family's log it moves nothing that is here.
+store that has none yet, or that has the beginning of this one. Two logs are never mixed. A row tells of a move;
+like a row of the family's log it moves nothing that is here.
 """
 
 from __future__ import annotations

@@ -151,6 +151,19 @@ def test_a_store_that_counted_accesses_of_its_own_takes_no_log_that_counts_other
     assert len(tier_moves(store, IDS[0])) == len(tier_moves(lived, IDS[0])), "the family's own log comes in"
 
 
+def test_counts_that_a_killed_import_left_undone_are_made_by_the_next_one(lived: Store, tmp_path: Path) -> None:
+    data, now = exported(lived), BEGAN + 90 * DAY_MS
+    with imported(tmp_path / "copy.db", data) as copy:
+        copy.clock = lambda: now
+        counted = read_facts(copy, IDS, now)
+        with copy.writing() as conn:
+            conn.execute("DELETE FROM td_use")
+            conn.execute("DELETE FROM td_facts")
+        assert read_facts(copy, IDS, now) != counted
+        assert taken(copy, data).added == 0
+        assert read_facts(copy, IDS, now) == counted
+
+
 @pytest.mark.parametrize("change", ["removed", "inserted", "swapped"])
 def test_a_log_whose_rows_do_not_follow_each_other_comes_in_up_to_there(
     lived: Store, tmp_path: Path, change: str

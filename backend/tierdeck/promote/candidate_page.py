@@ -108,15 +108,3 @@ def candidates_of(
     """The rows of these memories, in their order."""
     facts, rows = facts_in(conn, form, ids, now_ms), read_rows(conn, ids)
     return tuple(Candidate(decide(facts[node_id], rules, now_ms), facts[node_id], rows[node_id]) for node_id in ids)
-
-
-def count_rows(
-    conn: apsw.Connection, sources: Iterable[Source], values: dict[str, int | float], also: str
-) -> dict[RuleName, int]:
-    """How many each rule's sources hold."""
-    counts: dict[RuleName, int] = {}
-    for source in sources:
-        sql = f"SELECT count(*) FROM {source.tables} WHERE {source.of_tier} AND {source.where} AND {also}"
-        rows: Any = conn.execute(sql, values).get
-        counts[source.rule] = counts.get(source.rule, 0) + rows
-    return counts

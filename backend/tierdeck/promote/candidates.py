@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from tierdeck.promote.candidate_page import NOT_BLOCKED, CandidatePage, Place, count_rows, read_page
+from tierdeck.promote.candidate_page import CandidatePage, Place, read_page
 from tierdeck.promote.due_sql import candidate_sources, parameters
 from tierdeck.promote.facts import check_tracked
 from tierdeck.promote.facts_sql import facts_sql
 from tierdeck.promote.rules import RuleName, Rules
+from tierdeck.promote.tally import free_rows
 from tierdeck.store import Store
 
 
@@ -54,4 +55,4 @@ def count_candidates(store: Store, rules: Rules, now_ms: int) -> Mapping[RuleNam
     check_tracked(store)
     sources = candidate_sources(facts_sql(store))
     values = parameters(rules, now_ms)
-    return store.read(lambda conn: count_rows(conn, sources, values, NOT_BLOCKED))
+    return store.read(lambda conn: free_rows(conn, sources, values))

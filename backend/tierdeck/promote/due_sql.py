@@ -31,7 +31,8 @@ _HELD_KEY = "coalesce(f.conf_min, -1)"
 class Source:
     """Memories of one tier in one order. `keys` are the columns of the order, the last of them unique.
 
-    `where` is what picks them among those of the tier (`of_tier`).
+    `where` is what picks them among those of the tier (`of_tier`). `counted` is a FROM and a WHERE to count them
+    by, which leaves nodes out where td_facts alone tells.
     """
 
     rule: RuleName
@@ -40,6 +41,7 @@ class Source:
     where: str
     keys: tuple[str, ...]
     is_falling: bool
+    counted: str
 
 
 def parameters(rules: Rules, now_ms: int, suffix: str = "") -> dict[str, int | float]:
@@ -126,7 +128,10 @@ def _archive() -> Source:
     # The index holds only those that pass, in an adopted store too: the criterion asks td_facts for the tier.
     tables = "td_facts f INDEXED BY td_facts_archive CROSS JOIN nodes n ON n.id = f.node_id"
     of_tier = "f.tier = 'archive' AND f.last_pull_id > f.tier_after AND n.tier = 'archive'"
-    return Source("archive-longterm", tables, of_tier, "1", ("f.last_pull_id", "f.node"), is_falling=True)
+    keys = ("f.last_pull_id", "f.node")
+    return Source(
+        "archive-longterm", tables, of_tier, "1", keys, is_falling=True, counted=f"{tables} WHERE {of_tier}"
+    )
 
 
 def _stale(form: FactsSQL) -> Source:
@@ -145,6 +150,7 @@ def _nearly_stale(form: FactsSQL) -> tuple[Source, ...]:
     if not form.is_own:
         return (_idle(form, "1"),)
     by_facts = _used(form, "longterm-archive", "td_facts_longterm", (FACTS_USE, "f.node"), is_falling=False)
+    by_facts = replace(by_facts, counted=f"{by_facts.tables} WHERE {by_facts.of_tier}")
     return (
         _idle(form, f"{TRACKING_SINCE} >= :stale AND {NODE_USE} < :stale"),
         _idle(form, f"{NODE_USE} >= :stale AND {NODE_USE} <= :near_stale"),
@@ -162,10 +168,14 @@ def _used(form: FactsSQL, rule: RuleName, index: str, keys: tuple[str, ...], *, 
     hint = f" INDEXED BY {index}" if form.is_own else ""
     tables = f"td_facts f{hint} CROSS JOIN nodes n ON n.id = f.node_id"
     of_tier = f"{form.tier_hint(tier)} AND n.tier = '{tier}'"
-    return Source(rule, tables, of_tier, "1", keys, is_falling)
+    counted = f"td_facts f{hint} WHERE {form.tier_hint(tier)}" if form.is_own else f"{tables} WHERE {of_tier}"
+    return Source(rule, tables, of_tier, "1", keys, is_falling, counted)
 
 
 def _idle(form: FactsSQL, where: str) -> Source:
     tables = ALL.replace("nodes n", "nodes n INDEXED BY td_nodes_idle", 1) if form.is_own else ALL
     of_tier = "n.tier = 'longterm' AND typeof(n.id) = 'text'"
-    return Source("longterm-archive", tables, of_tier, where, (NODE_USE, "n.rowid"), is_falling=False)
+    keys = (NODE_USE, "n.rowid")
+    return Source(
+        "longterm-archive", tables, of_tier, where, keys, is_falling=False, counted=f"{tables} WHERE {of_tier}"
+    )

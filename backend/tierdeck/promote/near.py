@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from tierdeck.promote.candidate_page import NOT_BLOCKED, CandidatePage, Place, count_rows, read_page
+from tierdeck.promote.candidate_page import CandidatePage, Place, read_page
 from tierdeck.promote.due_sql import near_sources, parameters
 from tierdeck.promote.facts import check_tracked
 from tierdeck.promote.facts_sql import facts_sql
 from tierdeck.promote.rules import RuleName, Rules
+from tierdeck.promote.tally import free_rows
 from tierdeck.store import Store
 
 
@@ -54,5 +55,5 @@ def count_near(store: Store, rules: Rules, now_ms: int) -> Mapping[RuleName, int
     check_tracked(store)
     sources = near_sources(facts_sql(store))
     values = parameters(rules, now_ms)
-    counts = store.read(lambda conn: count_rows(conn, sources, values, NOT_BLOCKED))
+    counts = store.read(lambda conn: free_rows(conn, sources, values))
     return {**counts, "archive-longterm": 0}

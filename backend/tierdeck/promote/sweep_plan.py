@@ -12,9 +12,10 @@ from tierdeck.model import Tier
 from tierdeck.promote.candidate_page import Candidate, read_page
 from tierdeck.promote.due_sql import FROM_TIER, Source, candidate_sources, criteria_sql, parameters
 from tierdeck.promote.facts import check_tracked
-from tierdeck.promote.facts_sql import DISMISSED, HELD, FactsSQL, facts_sql
+from tierdeck.promote.facts_sql import FactsSQL, facts_sql
 from tierdeck.promote.rules import Facts, RuleName, Rules, decide
 from tierdeck.promote.rules_in_force import rules_in_force
+from tierdeck.promote.tally import tally
 from tierdeck.store import Store
 
 # A sweep that moves more of longterm than this many percent wants to be confirmed.
@@ -55,19 +56,6 @@ class SweepPlan:
         return sum(self.due.values())
 
 
-@dataclass(frozen=True, slots=True)
-class _Passing:
-    """The memories that pass a rule: all of them, and those that something blocks."""
-
-    total: int
-    held: int
-    dismissed: int
-
-    @property
-    def due(self) -> int:
-        return self.total - self.held - self.dismissed
-
-
 def plan_sweep(store: Store, rules: Rules, now_ms: int) -> SweepPlan:
     """Count what a sweep would move, in one snapshot of the store, and write nothing.
 
@@ -97,13 +85,13 @@ def swept_sources(form: FactsSQL) -> tuple[Source, ...]:
 def _plan(conn: apsw.Connection, form: FactsSQL, rules: Rules, now_ms: int) -> SweepPlan:
     sources = swept_sources(form)
     values = parameters(rules, now_ms)
-    passing = {source.rule: _passing(conn, source, values) for source in sources}
+    passing = {source.rule: tally(conn, source, values) for source in sources}
     tiers = _tiers(conn)
     rejections: dict[str, int] = {}
     for source in sources:
         of_tier = tiers[FROM_TIER[source.rule]]
-        rejections |= _rejections(conn, form, source, rules, now_ms, of_tier, passing[source.rule].total)
-    due: dict[RuleName, int] = {rule: found.due for rule, found in passing.items()}
+        rejections |= _rejections(conn, form, source, rules, now_ms, of_tier, passing[source.rule].passing)
+    due: dict[RuleName, int] = {rule: found.free for rule, found in passing.items()}
     is_first = _is_first(conn)
     return SweepPlan(
         now_ms=now_ms,
@@ -118,14 +106,6 @@ def _plan(conn: apsw.Connection, form: FactsSQL, rules: Rules, now_ms: int) -> S
         needs_confirmation=_why_confirm(due, tiers[Tier.LONGTERM], is_first=is_first),
         examples=_examples(conn, form, sources, rules, now_ms),
     )
-
-
-def _passing(conn: apsw.Connection, source: Source, values: Mapping[str, int | float]) -> _Passing:
-    sql = f"""
-        SELECT count(*), coalesce(sum({HELD}), 0), coalesce(sum(NOT {HELD} AND {DISMISSED}), 0)
-        FROM {source.tables} WHERE {source.of_tier} AND {source.where}"""
-    row: Any = conn.execute(sql, values).fetchone()
-    return _Passing(*row)
 
 
 def _tiers(conn: apsw.Connection) -> dict[Tier, int]:
@@ -149,7 +129,7 @@ def _rejections(
     if len(criteria) == 1:
         return dict.fromkeys(criteria, tier_rows - passing_rows)
     sums = ", ".join(f"coalesce(sum(NOT ({passed})), 0)" for passed in criteria.values())
-    sql = f"SELECT count(*), {sums} FROM {source.tables} WHERE {source.of_tier}"
+    sql = f"SELECT count(*), {sums} FROM {source.counted}"
     row: Any = conn.execute(sql, parameters(rules, now_ms)).fetchone()
     # Those that td_facts does not know were never pulled; the rules themselves say what such a one lacks.
     never_pulled = decide(Facts("", FROM_TIER[source.rule]), rules, now_ms)

@@ -7,11 +7,12 @@ from dataclasses import dataclass, replace
 
 import apsw
 
-from tierdeck.promote.candidate_page import NOT_BLOCKED, Candidate, candidates_of, count_rows, pick
+from tierdeck.promote.candidate_page import NOT_BLOCKED, Candidate, candidates_of, pick
 from tierdeck.promote.due_sql import candidate_sources, parameters, passing_sql
 from tierdeck.promote.facts import check_tracked
 from tierdeck.promote.facts_sql import FactsSQL, facts_sql
 from tierdeck.promote.rules import RuleName, Rules
+from tierdeck.promote.tally import free_rows
 from tierdeck.store import Store
 
 _EXAMPLES = 5  # of each rule
@@ -54,7 +55,7 @@ def what_if(store: Store, rules: Rules, other: Rules, now_ms: int) -> WhatIf:
     form = facts_sql(store)
 
     def look(conn: apsw.Connection) -> WhatIf:
-        now = count_rows(conn, candidate_sources(form), parameters(rules, now_ms), NOT_BLOCKED)
+        now = free_rows(conn, candidate_sources(form), parameters(rules, now_ms))
         gained, gained_rows = _only(conn, form, other, rules, now_ms)
         lost, lost_rows = _only(conn, form, rules, other, now_ms)
         then = {rule: rows + gained_rows.get(rule, 0) - lost_rows.get(rule, 0) for rule, rows in now.items()}
@@ -77,4 +78,4 @@ def _only(
     ]
     both = {**values, **parameters(not_those, now_ms, _OTHER)}
     ids = [node_id for source in sources for node_id, _ in pick(conn, source, both, None, _EXAMPLES, NOT_BLOCKED)]
-    return candidates_of(conn, form, ids, these, now_ms), count_rows(conn, sources, both, NOT_BLOCKED)
+    return candidates_of(conn, form, ids, these, now_ms), free_rows(conn, sources, both)

@@ -12,6 +12,14 @@ BEGIN
     WHERE node_id = NEW.id AND tier IS NOT NEW.tier;
 END;
 
+-- Those of a memory that is gone are found under no tier; should it come back, they are its own again.
+CREATE TRIGGER td_facts_gone AFTER DELETE ON nodes BEGIN
+    UPDATE td_facts SET tier = NULL WHERE node_id = OLD.id;
+END;
+CREATE TRIGGER td_facts_renamed AFTER UPDATE OF id ON nodes WHEN OLD.id IS NOT NEW.id BEGIN
+    UPDATE td_facts SET tier = NULL WHERE node_id = OLD.id;
+END;
+
 -- A change is as old as the memory's own `updated_at` says when it moved forward with it, else it is new.
 CREATE TRIGGER td_confidence_update AFTER UPDATE OF confidence ON nodes
 WHEN OLD.confidence IS NOT NEW.confidence

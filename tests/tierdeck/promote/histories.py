@@ -154,6 +154,9 @@ def _change_unseen(conn: apsw.Connection, draw: random.Random, node_id: str) -> 
         conn.execute("UPDATE nodes SET tier = NULL WHERE id = ?", (node_id,))
     elif draw.random() < 0.02:
         conn.execute("DELETE FROM nodes WHERE id = ?", (node_id,))
+    elif draw.random() < 0.02:
+        unlogged = "id NOT IN (SELECT node_id FROM confidence_updates)"
+        conn.execute(f"UPDATE nodes SET id = id || '-renamed' WHERE id = ? AND {unlogged}", (node_id,))
 
 
 def _block(conn: apsw.Connection, draw: random.Random, node_id: str) -> None:

@@ -32,6 +32,13 @@ FOLDER = Path(__file__).parent
 QUERY = "customer charged twice after a timeout"
 SIZES = ((120, 32), (80, 24), (60, 16))
 THEMES: tuple[Theme, ...] = ("dark", "light", "ansi")
+# Screen, keys, and the sizes and looks that are kept of it.
+OTHERS: tuple[tuple[str, tuple[str, ...], tuple[tuple[int, int], ...], tuple[Theme, ...]], ...] = (
+    ("promotions", ("2", "j"), SIZES[:2], ("dark", "light")),
+    ("promotions-log", ("2", "right", "right"), SIZES[:1], ("dark",)),
+    ("promotions-override", ("2", "p"), SIZES[1:2], ("dark",)),
+    ("overview", ("4",), SIZES[:1], ("dark",)),
+)
 # Chromium writes 430 kB for a full screen, nearly all of it edges of letters in thousands of shades; with 64
 # colours it is 130 kB and looks the same.
 COLOURS = 64
@@ -56,11 +63,13 @@ class Picture:
 
 
 def pictures(*, everything: bool) -> list[Picture]:
-    """The Search screen at every size and look; the Overview once, or at all when everything is asked for."""
+    """The Search screen at every size and look; Promotions and Overview once or twice, or at all when asked for."""
     search = ("slash", *QUERY, "enter")
     found = [Picture("search", *size, theme, search) for size, theme in product(SIZES, THEMES)]
-    overview = [Picture("overview", *size, theme, ("4",)) for size, theme in product(SIZES, THEMES)]
-    return found + (overview if everything else overview[:1])
+    for name, keys, sizes, themes in OTHERS:
+        wanted = product(SIZES, THEMES) if everything else product(sizes, themes)
+        found += [Picture(name, *size, theme, keys) for size, theme in wanted]
+    return found
 
 
 async def draw(picture: Picture, store_path: Path) -> str:
@@ -146,7 +155,7 @@ def make(folder: Path, *, everything: bool, keep_svg: bool) -> list[Path]:
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--all", action="store_true", help="the Overview at every size and look too")
+    parser.add_argument("--all", action="store_true", help="every screen at every size and look")
     parser.add_argument("--svg", action="store_true", help="keep the SVGs beside the PNGs")
     parser.add_argument("--into", type=Path, default=FOLDER, help="another folder")
     options = parser.parse_args()

@@ -56,6 +56,10 @@ DONE = (
     ("reload", ("r",)),
     ("open a megabyte", ("s", "enter")),
     ("focus round the panes", ("tab", "tab", "tab", "tab")),
+    ("promotions", ("2",)),
+    ("candidates, 20 pages", ("ctrl+d",) * 20),
+    ("the log, 40 pages", ("right", "right", *("ctrl+d",) * 40)),
+    ("reload the log", ("r",)),
 )
 
 

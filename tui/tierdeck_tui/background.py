@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from tierdeck.embed.embed_report import EmbedProgress
 
 WATCH_S = 1.0
+# Of a million memories the candidates take most of a second to count: at most a twentieth of the time goes there.
+WAITING_SHARE = 20
 # The header follows the index no faster than a person reads.
 PROGRESS_S = 0.25
 # Small batches: each holds the interpreter for some milliseconds that the screen would wait for.
@@ -93,13 +95,19 @@ def watch_store(deck: Console, post: Post, stopped: threading.Event) -> None:
     Run it in a worker.
     """
     seen: int | None = None
+    counted: int | None = None
+    count_again_s = 0.0
     while not stopped.is_set():
         try:
             version = deck.store.data_version()
             if version != seen:
                 post(StoreChanged(count_nodes(deck.store, EVERYTHING), is_first=seen is None))
-                post(WaitingCounted(count_waiting(deck)))
                 seen = version
+            if version != counted and time.monotonic() >= count_again_s:
+                began_s = time.monotonic()
+                post(WaitingCounted(count_waiting(deck)))
+                counted, ended_s = version, time.monotonic()
+                count_again_s = ended_s + WAITING_SHARE * (ended_s - began_s)
         except StoreBusyError:
             log.info("watch: the store is held by another program")
         except TierdeckError as e:

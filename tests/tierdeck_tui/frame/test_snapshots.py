@@ -11,6 +11,7 @@ from syrupy.assertion import SnapshotAssertion
 from textual.screen import Screen
 
 from tests.tierdeck_tui.conftest import MakeApp, finished
+from tests.tierdeck_tui.screens.promotions_host import Board, waiting_store
 from tests.tierdeck_tui.test_app import screen_text
 from tierdeck.config import ConsoleSettings
 from tierdeck_tui.screens.choice import Choice, ChoiceDialog
@@ -24,6 +25,10 @@ _MOVING = (
     (re.compile(r"\d+[smhdy] ago *"), "AGE ago "),
     (re.compile(r"[\d.]+ k?M?B \+ [\d.]+ k?M?B index *"), "SIZES "),
     (re.compile(r"[\d,]+ +bytes"), "BYTES"),
+    (re.compile(r"\d+[smhdy] old *"), "AGE old "),
+    (re.compile(r" +\d+[smhd]  agent-"), " AGE  agent-"),
+    (re.compile(r"20\d\d-\d\d-\d\d"), "THE-DAY"),
+    (re.compile(r"[·▁▂▃▄▅▆▇█]{30} "), "SPARKLINE "),
 )
 _DIALOGS: dict[str, Callable[[], Screen[bool | None] | Screen[str | None] | Screen[None]]] = {
     "confirm": lambda: ConfirmDialog(
@@ -73,5 +78,22 @@ async def test_the_overview_looks_as_it_did(
             if app.status.memories == 20 and all(card.lines != READING for card in cards):
                 break
         await finished(app, "overview", "vectors")
+        await pilot.pause()
+        assert _still(screen_text(app)) == snapshot
+
+
+@pytest.mark.case("T24")
+@pytest.mark.parametrize(("width", "height"), [(80, 24), (120, 32)])
+async def test_the_promotions_screen_looks_as_it_did(
+    make_app: MakeApp, tmp_path: Path, snapshot: SnapshotAssertion, width: int, height: int
+) -> None:
+    app = make_app(waiting_store(tmp_path / "waiting.db"))
+    async with app.run_test(size=(width, height)) as pilot:
+        board = Board(app, pilot)
+        await finished(app, "meaning")
+        await board.open()
+        await board.press("space")
+        await board.until(lambda: "Promotions (2)" in board.painted() and app.status.memories == 5)
+        await finished(app, "promotion")
         await pilot.pause()
         assert _still(screen_text(app)) == snapshot

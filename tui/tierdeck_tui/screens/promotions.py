@@ -53,6 +53,8 @@ _LIVE_TABS = {
     "filter_rows": _ON_MEMORIES,
     **dict.fromkeys(("override", "hold", "log", "copy", "edit", "archive", "restore", "open_memory"), _ON_MEMORIES),
 }
+# Between two counts while another program writes all along.
+COUNT_PAUSE_S = 1.0
 Tab = Literal["candidates", "near", "log", "runs"]
 TABS: tuple[tuple[Tab, str], ...] = (
     ("candidates", "Candidates"),
@@ -88,6 +90,8 @@ class PromotionsScreen(PromotionActionsScreen):
         self._log_rows: int | None = None
         self._job_status: Line = ()
         self._stale: set[Tab] = set()
+        self._is_counting = False
+        self._is_count_due = False
 
     def compose_body(self) -> Iterable[Widget]:
         """The tabs, one line that says what is listed, then the lists and the pane."""
@@ -101,7 +105,7 @@ class PromotionsScreen(PromotionActionsScreen):
     def on_mount(self) -> None:
         """Begin with the candidates."""
         self._show_tab(self._tab)
-        self._read_facts()
+        self._count()
 
     # Called by the frame.
 
@@ -112,7 +116,9 @@ class PromotionsScreen(PromotionActionsScreen):
         self._stale = {name for name, _ in TABS if name != self._tab and self._list(name).is_filled}
         self._list(self._tab).reload()
         self._pane.reload()
-        self._read_facts()
+        self._count()
+        if self._ask.chips:
+            self._count_log(self._ask, self._log_filter())
 
     def open_log(self, node_id: str) -> None:
         """Show what happened to a memory; before the screen is there, as the first thing that it shows."""
@@ -183,7 +189,22 @@ class PromotionsScreen(PromotionActionsScreen):
 
     # Numbers.
 
-    @work(thread=True, exclusive=True, group="promotion", description="count what waits")
+    def _count(self) -> None:
+        """Count what waits, once at a time: of a million memories it takes seconds, and others go on writing."""
+        self._is_count_due = self._is_counting
+        if not self._is_counting:
+            self._is_counting = True
+            self._read_facts()
+
+    def _counted(self) -> None:
+        self._is_counting = False
+        if self._is_count_due:
+            self.set_timer(COUNT_PAUSE_S, self._count)
+        self._say()
+        for name, _ in TABS:
+            self._say_empty(name)
+
+    @work(thread=True, group="promotion", description="count what waits")
     def _read_facts(self) -> None:
         worker = get_current_worker()
         try:
@@ -198,16 +219,12 @@ class PromotionsScreen(PromotionActionsScreen):
         self._facts, self._failure = event.facts, None
         if not self._ask.chips:
             self._log_rows = event.facts.log_rows
-        self._say()
-        for name, _ in TABS:
-            self._say_empty(name)
+        self._counted()
 
     @on(PromotionFailed)
     def _show_failure(self, event: PromotionFailed) -> None:
         self._facts, self._failure = None, event.error
-        self._say()
-        for name, _ in TABS:
-            self._say_empty(name)
+        self._counted()
 
     @work(thread=True, exclusive=True, group="log-count", description="count the log")
     def _count_log(self, ask: LogAsk, log_filter: LogFilter) -> None:
@@ -215,7 +232,7 @@ class PromotionsScreen(PromotionActionsScreen):
         try:
             told: Message = self.LogCounted(ask, count_entries(self.deck.store, log_filter))
         except TierdeckError as e:
-            told = PromotionFailed(e)
+            told = RowList.Failed(self._list("log"), e)
         if not worker.is_cancelled:
             self.post_message(told)
 

@@ -29,7 +29,9 @@ ENTRY_COLUMNS = ", ".join(as_bytes(f"l.{column}") for column in LOG_COLUMNS[:15]
 # With the type of each, since bytes may stand where a text should.
 CHECKED_COLUMNS = ", ".join(f"typeof(l.{column}), {as_bytes(f'l.{column}')}" for column in LOG_COLUMNS)
 _COVERED = LOG_COLUMNS[:-1]
-_ENCODE = json.JSONEncoder(ensure_ascii=True, separators=(",", ":"), sort_keys=True).encode
+_ENCODE = json.JSONEncoder(
+    ensure_ascii=True, separators=(",", ":"), sort_keys=True, default=lambda data: {"blob": data.hex()}
+).encode
 
 
 def row_digest(row: Mapping[str, object]) -> str:

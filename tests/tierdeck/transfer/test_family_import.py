@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import io
+from functools import partial
 from pathlib import Path
 
+import apsw
 import pytest
 
 from tests.family import family_id
 from tests.tierdeck.transfer.test_round_trip import exported
 from tierdeck.errors import ConflictError, NotAStoreError, StoreNotFoundError
 from tierdeck.model import NodeChanges, NodeDraft
+from tierdeck.promote.rules import DAY_MS, Rules
+from tierdeck.promote.sweep_plan import plan_sweep
 from tierdeck.store import (
     Store,
     add_node,
@@ -67,3 +71,21 @@ def test_what_can_not_be_read_is_refused_by_name(store: Store, tmp_path: Path) -
         import_store(store, tmp_path / "no.db")
     with pytest.raises(ConflictError, match="the store itself"):
         import_store(store, store.path)
+
+
+def test_another_programs_store_brings_no_promotion_and_moves_nothing(
+    store: Store, family_store_path: Path
+) -> None:
+    import_store(store, family_store_path)
+    ids = [family_id(n) for n in range(1, 9)]
+    tables = ("td_promotion_log", "td_promotion_run", "td_hold", "td_dismissal", "td_facts", "td_use", "td_access")
+    for table in tables:
+        assert store.read(partial(count_rows_of, table)) == 0
+    plan = plan_sweep(store, Rules(), store.now_ms() + 60 * DAY_MS)
+    assert (sum(plan.due.values()), plan.is_first) == (0, True), "nothing is stale in its first 90 days here"
+    with open_store(family_store_path) as family:
+        assert [get_node(store, i).tier for i in ids] == [get_node(family, i).tier for i in ids]
+
+
+def count_rows_of(table: str, conn: apsw.Connection) -> int:
+    return int(conn.execute(f"SELECT count(*) FROM {table}").get)

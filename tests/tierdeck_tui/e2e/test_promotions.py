@@ -40,7 +40,7 @@ def test_a_candidate_is_overridden_with_a_reason_and_the_override_taken_back(
     tmux.wait_for("; u takes")
     assert tier(path) is Tier.SESSION
     tmux.send("u")
-    tmux.wait_for("kept for good")
+    tmux.wait_for("Undo a change of")
     tmux.send("Tab", "Enter")
     tmux.wait_for("took back")
     assert tier(path) is Tier.TASK

@@ -91,7 +91,7 @@ class UndoActionsScreen(FrameScreen):
         title = f"Undo a change of {changes[0][0].short_id if len(changes) == 1 else many}"
         text = undo_preview(changes)
         if is_elsewhere:
-            text += "\n\nIt is the last change made here. After Cancel, undo means\nthe memory you look at."
+            text += "\n\nIt is the last change made here. After Cancel, undo means the memory you look at."
         is_sure = await self.app.push_screen_wait(ConfirmDialog(title, text, confirm="Take back"))
         return is_sure is True
 

@@ -6,9 +6,11 @@ import re
 import time
 from datetime import UTC, datetime
 
-SECONDS_BELOW = 100_000_000_000  # 1e11: year 5138 in seconds, 1973 in milliseconds
-MILLISECONDS_BELOW = 100_000_000_000_000  # 1e14
-MICROSECONDS_BELOW = 100_000_000_000_000_000  # 1e17
+# The end of the year 9999 in each unit. As the next smaller unit each bound is January 1978, before which no agent
+# remembered anything, so a clock that jumped far ahead is read as what it says and not as a time long past.
+SECONDS_BELOW = 253_402_300_800
+MILLISECONDS_BELOW = 253_402_300_800_000
+MICROSECONDS_BELOW = 253_402_300_800_000_000
 _NUMBER = re.compile(r"[+-]?[0-9]+(\.[0-9]*)?")
 
 
@@ -20,8 +22,8 @@ def now_ms() -> int:
 def parse_time_ms(value: object) -> int | None:
     """Read a time that another tool wrote; None when it can't be read as one.
 
-    Numbers below 1e11 are seconds, below 1e14 milliseconds, below 1e17 microseconds; text may be such a number
-    or ISO 8601, where a missing offset means UTC.
+    Numbers are seconds, milliseconds or microseconds, the greatest unit in which they lie before the year 10000;
+    text may be such a number or ISO 8601, where a missing offset means UTC.
     """
     if isinstance(value, bool) or value is None:
         return None
@@ -35,10 +37,10 @@ def parse_time_ms(value: object) -> int | None:
 def stored_time(time_ms: int) -> int | float:
     """What to write into a time column so that `parse_time_ms` reads it back exactly.
 
-    A time before March 1973 has fewer milliseconds than today has seconds, and is written in seconds.
+    A time before January 1978 has fewer milliseconds than today has seconds, and is written in seconds.
 
     Args:
-        time_ms: below 1e14 (the year 5138), before and after the epoch.
+        time_ms: before the year 10000, before and after the epoch.
     """
     return time_ms if abs(time_ms) >= SECONDS_BELOW else time_ms / 1000
 

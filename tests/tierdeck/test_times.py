@@ -40,11 +40,17 @@ def test_a_time_is_read_in_each_form_that_tools_write(written: object) -> None:
     "written",
     [
         None, True, b"2026", [], "", "soon", "now", "12:00", "2026-13-01", "1e9", "0x10", "١٢٣", "--5",
-        math.nan, math.inf, -math.inf, 1e17, 10**30, 10**400, "9" * 400,
+        math.nan, math.inf, -math.inf, 253_402_300_800_000_000, 10**30, 10**400, "9" * 400,
     ],
 )  # fmt: skip
 def test_what_is_no_time_is_none_and_never_an_error(written: object) -> None:
     assert parse_time_ms(written) is None
+
+
+@pytest.mark.case("P06")
+@pytest.mark.parametrize("written", [253_402_300_799, 253_402_300_799_000, 253_402_300_799_000_000])
+def test_the_year_9999_is_read_as_far_ahead_in_each_unit_and_never_as_long_past(written: int) -> None:
+    assert parse_time_ms(written) == 253_402_300_799_000
 
 
 def test_a_naive_time_is_utc_whatever_the_zone_of_the_machine(monkeypatch: pytest.MonkeyPatch) -> None:

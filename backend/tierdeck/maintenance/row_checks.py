@@ -21,7 +21,7 @@ _TIME_COLUMNS = ("created_at", "updated_at", "last_accessed")
 _ODD = " OR ".join(
     [
         "n.id IS NULL",
-        *(f"typeof(n.{c}) NOT IN ('integer', 'null') OR n.{c} NOT BETWEEN -1e17 AND 1e17" for c in _TIME_COLUMNS),
+        *(f"typeof(n.{c}) NOT IN ('integer', 'null') OR n.{c} NOT BETWEEN -2534e14 AND 2534e14" for c in _TIME_COLUMNS),
         "n.type IS NULL OR n.type NOT IN ('entity', 'fact', 'experience', 'decision', 'snippet')",
         "n.tier IS NULL OR n.tier NOT IN ('task', 'session', 'longterm', 'archive')",
         "typeof(n.confidence) NOT IN ('real', 'integer') OR n.confidence NOT BETWEEN 0 AND 1",

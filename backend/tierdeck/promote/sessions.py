@@ -108,7 +108,7 @@ def checked_at(at_ms: int) -> int:
     """A time that something happened at, in milliseconds; the future is let in, since clocks jump."""
     if isinstance(at_ms, bool) or not isinstance(at_ms, int) or abs(at_ms) >= MILLISECONDS_BELOW:
         raise InvalidValueError(
-            f"record access: time {at_ms!r:.40} is not a whole number of milliseconds before the year 5138"
+            f"record access: time {at_ms!r:.40} is not a whole number of milliseconds before the year 10000"
         )
     return at_ms
 

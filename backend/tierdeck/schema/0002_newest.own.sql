@@ -1,6 +1,5 @@
 -- The order of every list, newest first, and what most filters look at, so that a page, its place and the count of
--- a filter are found without touching a memory's text. The expression is `store.filters.time_ms_sql("created_at")`,
--- and the planner knows it again only when both are the same.
+-- a filter are found without touching a memory's text. 0003_newest.own.sql takes another in its place, with later times.
 CREATE INDEX td_nodes_newest ON nodes (
     (CASE
         WHEN typeof(created_at) IN ('integer', 'real') THEN CAST(CASE

@@ -40,18 +40,19 @@ CREATE INDEX td_nodes_idle ON nodes (
     coalesce(
         nullif(CASE
             WHEN typeof(last_accessed) IN ('integer', 'real') THEN CAST(CASE
-                WHEN last_accessed > -100000000000 AND last_accessed < 100000000000 THEN round(last_accessed * 1000)
-                WHEN last_accessed > -100000000000000 AND last_accessed < 100000000000000 THEN last_accessed
-                WHEN last_accessed > -100000000000000000 AND last_accessed < 100000000000000000 THEN last_accessed / 1000
+                WHEN last_accessed > -253402300800 AND last_accessed < 253402300800 THEN round(last_accessed * 1000)
+                WHEN last_accessed > -253402300800000 AND last_accessed < 253402300800000 THEN last_accessed
+                WHEN last_accessed > -253402300800000000 AND last_accessed < 253402300800000000
+                    THEN last_accessed / 1000
                 ELSE 0 END AS INTEGER)
             WHEN last_accessed GLOB '[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]*'
                 THEN coalesce(CAST(round((julianday(last_accessed) - 2440587.5) * 86400000) AS INTEGER), 0)
             ELSE 0 END, 0),
         nullif(CASE
             WHEN typeof(created_at) IN ('integer', 'real') THEN CAST(CASE
-                WHEN created_at > -100000000000 AND created_at < 100000000000 THEN round(created_at * 1000)
-                WHEN created_at > -100000000000000 AND created_at < 100000000000000 THEN created_at
-                WHEN created_at > -100000000000000000 AND created_at < 100000000000000000 THEN created_at / 1000
+                WHEN created_at > -253402300800 AND created_at < 253402300800 THEN round(created_at * 1000)
+                WHEN created_at > -253402300800000 AND created_at < 253402300800000 THEN created_at
+                WHEN created_at > -253402300800000000 AND created_at < 253402300800000000 THEN created_at / 1000
                 ELSE 0 END AS INTEGER)
             WHEN created_at GLOB '[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]*'
                 THEN coalesce(CAST(round((julianday(created_at) - 2440587.5) * 86400000) AS INTEGER), 0)

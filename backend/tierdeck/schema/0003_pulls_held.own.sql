@@ -6,9 +6,9 @@ WITH history AS (
         c.node_id AS node_id, c.id AS id, c.old_confidence AS old, c.new_confidence AS new,
         (CASE
             WHEN typeof(c.timestamp) IN ('integer', 'real') THEN CAST(CASE
-                WHEN c.timestamp > -100000000000 AND c.timestamp < 100000000000 THEN round(c.timestamp * 1000)
-                WHEN c.timestamp > -100000000000000 AND c.timestamp < 100000000000000 THEN c.timestamp
-                WHEN c.timestamp > -100000000000000000 AND c.timestamp < 100000000000000000
+                WHEN c.timestamp > -253402300800 AND c.timestamp < 253402300800 THEN round(c.timestamp * 1000)
+                WHEN c.timestamp > -253402300800000 AND c.timestamp < 253402300800000 THEN c.timestamp
+                WHEN c.timestamp > -253402300800000000 AND c.timestamp < 253402300800000000
                     THEN c.timestamp / 1000
                 ELSE 0 END AS INTEGER)
             WHEN c.timestamp GLOB '[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]*'

@@ -111,7 +111,7 @@ def checked_time(time_ms: int, field: str) -> int | float:
     """A time in milliseconds as its column takes it."""
     if isinstance(time_ms, bool) or not isinstance(time_ms, int) or abs(time_ms) >= MILLISECONDS_BELOW:
         raise InvalidValueError(
-            f"write memory: {field} {time_ms!r:.40} is not a whole number of milliseconds before the year 5138"
+            f"write memory: {field} {time_ms!r:.40} is not a whole number of milliseconds before the year 10000"
         )
     return stored_time(time_ms)
 

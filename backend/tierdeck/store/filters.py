@@ -11,12 +11,12 @@ from collections.abc import Iterator
 from tierdeck.model import NodeFilter, NodeType, Tier
 from tierdeck.store.rows import SQLValue
 
-# 1e11, 1e14, 1e17: the bounds of `times.parse_time_ms`, which this must agree with.
+# The bounds of `times.parse_time_ms`, which this must agree with.
 _TIME_MS = """CASE
     WHEN typeof({0}) IN ('integer', 'real') THEN CAST(CASE
-        WHEN {0} > -100000000000 AND {0} < 100000000000 THEN round({0} * 1000)
-        WHEN {0} > -100000000000000 AND {0} < 100000000000000 THEN {0}
-        WHEN {0} > -100000000000000000 AND {0} < 100000000000000000 THEN {0} / 1000
+        WHEN {0} > -253402300800 AND {0} < 253402300800 THEN round({0} * 1000)
+        WHEN {0} > -253402300800000 AND {0} < 253402300800000 THEN {0}
+        WHEN {0} > -253402300800000000 AND {0} < 253402300800000000 THEN {0} / 1000
         ELSE 0 END AS INTEGER)
     WHEN {0} GLOB '[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]*'
         THEN coalesce(CAST(round((julianday({0}) - 2440587.5) * 86400000) AS INTEGER), 0)

@@ -26,7 +26,7 @@ Place = tuple[int, int]
 
 _KEY = time_ms_sql("n.created_at")
 # Without it the planner takes a tier's or the confidence's index where there is one, and sorts (20 times slower).
-_NODES = "nodes n INDEXED BY td_nodes_newest"
+_NODES = "nodes n INDEXED BY td_nodes_by_time"
 
 
 class Listing(Protocol):
@@ -49,7 +49,7 @@ def listing_of(store: Store, node_filter: NodeFilter) -> Listing:
     sql, values = filter_sql(node_filter, has_sessions=store.has_table("td_access"))
     named = (node_filter.session, node_filter.project, node_filter.tag)
     looks_inside = bool(node_filter.metadata) or any(name is not None for name in named)
-    if store.has_index("td_nodes_newest") and not looks_inside:
+    if store.has_index("td_nodes_by_time") and not looks_inside:
         return IndexedListing(sql, tuple(values))
     return SortedListing(f"typeof(n.id) = 'text' AND {sql}", tuple(values))
 

@@ -197,7 +197,7 @@ def test_more_memories_than_one_transaction_takes_are_all_looked_at(store: Store
         ({"kind": "looked"}, "kind 'looked' is none of pull, push"),
         ({"outcome": "good"}, "'good' is none of success, failure"),
         ({"outcome": ""}, "none of success"),
-        ({"at_ms": 10**14}, "before the year 5138"),
+        ({"at_ms": 253_402_300_800_000}, "before the year 10000"),
         ({"at_ms": 1.5}, "not a whole number"),
         ({"at_ms": True}, "not a whole number"),
     ],

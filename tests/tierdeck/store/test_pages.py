@@ -207,8 +207,8 @@ def test_finding_a_page_reads_no_memory_and_sorts_nothing(store: Store, filter: 
     plan = store.read(look)
     assert len(plan) >= 10
     assert {step.split(" (")[0] for step in plan} <= {
-        "SEARCH n USING COVERING INDEX td_nodes_newest",
-        "SCAN n USING COVERING INDEX td_nodes_newest",
+        "SEARCH n USING COVERING INDEX td_nodes_by_time",
+        "SCAN n USING COVERING INDEX td_nodes_by_time",
     }
 
 
@@ -253,7 +253,7 @@ def test_a_count_is_right_after_each_of_many_writes(store: Store) -> None:
 def test_a_memory_that_is_listed_and_gone_from_its_table_is_told_as_damage(store: Store) -> None:
     ids = add_nodes(store, [NodeDraft(f"{n}") for n in range(3)])
     store.close()
-    lose_row(store.path, ids[1], "td_nodes_newest")
+    lose_row(store.path, ids[1], "td_nodes_by_time")
     with open_store(store.path) as again, pytest.raises(DamagedStoreError, match="row 2 of nodes is listed"):
         page_at_offset(again, NodeFilter(), 0, 10)
 

@@ -278,9 +278,10 @@ def test_a_killed_sweep_leaves_each_memory_moved_and_logged_or_neither_and_the_n
 
 @pytest.mark.case("P06")
 def test_a_use_in_the_future_is_never_stale(store: Store) -> None:
-    ids = added(store, 2, Tier.LONGTERM, used_ms=LATER_MS + 10 * DAY_MS)
+    ids = added(store, 3, Tier.LONGTERM, used_ms=LATER_MS + 10 * DAY_MS)
     with store.writing() as conn:
-        conn.execute("UPDATE nodes SET last_accessed = '9999-12-31T23:59:59Z' WHERE id = ?", (ids[1],))
+        for node, year_9999 in zip(ids[1:], ("9999-12-31T23:59:59Z", 253_402_300_799_000), strict=True):
+            conn.execute("UPDATE nodes SET last_accessed = ? WHERE id = ?", (year_9999, node))
     assert plan_sweep(store, RULES, LATER_MS).due_rows == 0
     assert {why(store, node, RULES, LATER_MS).facts.future for node in ids} == {("last accessed",)}
     assert {why(store, node, RULES, LATER_MS).facts.confidence for node in ids} == {0.9}

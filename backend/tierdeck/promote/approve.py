@@ -45,7 +45,7 @@ def approve(
         NotFoundError: an id does not exist; it is named.
         InvalidValueError, ReadOnlyStoreError, StoreBusyError: as for every write. Nothing was moved in each case.
         StoreError: the log's end is missing; at most earlier transactions of a big set stand.
-    Spec: SPEC-09.13
+    Spec: SPEC-09.15
     """
     check_tracked(store)
     actor, reason = checked_actor(actor), checked_text(reason, "reason")

@@ -33,7 +33,7 @@ def run_rules(
 
     Returns:
         The ids moved, in their order, and those refused.
-    Spec: SPEC-09.11, SPEC-09.13
+    Spec: SPEC-09.11, SPEC-09.12
     """
     due = [decision for decision in _decisions(conn, store, ids, rules) if decision.is_due]
     return _apply(conn, store, due, run_id) if due else ((), ())

@@ -2,7 +2,7 @@
 
 A hold beats every rule until it is released or past its end; it is looked at when read, so that nothing has to run
 to end it. A dismissal lapses by itself when the memory is pulled or moved afterwards. Each leaves a row in the log,
-and can be taken back (`undo_move`). Spec: SPEC-09.13
+and can be taken back (`undo_move`). Spec: SPEC-09.15
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def hold(store: Store, ids: Sequence[str], *, actor: str, reason: str, until_ms:
         InvalidValueError: the reason is too short, `until_ms` has passed.
         ReadOnlyStoreError, StoreBusyError, StoreError: as for every write. Nothing was changed in each case, but
             that earlier transactions of a set above `MAX_CHUNK_ROWS` stand.
-    Spec: SPEC-09.13
+    Spec: SPEC-09.15
     """
     now = store.now_ms()
     note = (checked_actor(actor), checked_reason(reason, "hold memories"), now)
@@ -76,7 +76,7 @@ def hold(store: Store, ids: Sequence[str], *, actor: str, reason: str, until_ms:
 def release(store: Store, ids: Sequence[str], *, actor: str, reason: str | None = None) -> RunReport:
     """Let the rules move held memories again; those that are not held are refused. Returns and raises as `hold`.
 
-    Spec: SPEC-09.13
+    Spec: SPEC-09.15
     """
     note = (checked_actor(actor), checked_text(reason, "reason"), store.now_ms())
 
@@ -98,7 +98,7 @@ def dismiss(store: Store, ids: Sequence[str], *, actor: str, reason: str | None 
 
     Raises:
         As `hold`.
-    Spec: SPEC-09.13
+    Spec: SPEC-09.15
     """
     note = (checked_actor(actor), checked_text(reason, "reason"), store.now_ms())
     check_tracked(store)

@@ -73,7 +73,7 @@ def entries(
     Args:
         before_id: only rows before this one: the last id of the page before.
         limit_rows: how many rows at most, 1 or more.
-    Spec: SPEC-09.15
+    Spec: SPEC-09.14
     """
     if limit_rows < 1:
         raise InvalidValueError(f"list promotion log: {limit_rows} rows is no limit", hint="1 or more")

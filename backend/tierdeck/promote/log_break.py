@@ -45,7 +45,7 @@ def accept_break(store: Store, actor: str, reason: str) -> LogBreak | None:
 
     Raises:
         InvalidValueError, ReadOnlyStoreError, StoreBusyError: nothing was written.
-    Spec: SPEC-09.15
+    Spec: SPEC-09.14
     """
     checked_actor(actor)
     checked_reason(reason, "accept the log's break")

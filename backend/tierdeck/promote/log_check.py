@@ -69,7 +69,7 @@ def verify_log(
         InvalidValueError: the given head is none.
         StoppedError: it was asked to stop.
         DamagedStoreError, StoreBusyError: as for every read. Nothing is ever written.
-    Spec: SPEC-09.15
+    Spec: SPEC-09.14
     """
     kept = None if head is None else _head(head, "the given head")
     if not store.has_table("td_promotion_log"):

@@ -62,7 +62,7 @@ def preview_override(
         NotFoundError: an id does not exist; it is named.
         InvalidValueError: there is no such tier.
         ReadOnlyStoreError: another program's store that was not adopted.
-    Spec: SPEC-09.13
+    Spec: SPEC-09.15
     """
     check_tracked(store)
     tier = checked_choice(to_tier, Tier, "tier")

@@ -61,7 +61,7 @@ def undo_move(
         NotFoundError: no such memory, or nothing of it stands that could be taken back.
         ConflictError: a newer row stands, it was taken back already, or somebody moved the memory since.
         ReadOnlyStoreError, StoreBusyError, StoreError: as for every write. Nothing was changed in each case.
-    Spec: SPEC-09.14
+    Spec: SPEC-09.15
     """
     check_tracked(store)
     note = MoveNote("undo", checked_actor(actor), store.now_ms(), checked_text(reason, "reason"))
@@ -103,7 +103,7 @@ def undo_run(
     Raises:
         NotFoundError: there is no such run.
         ReadOnlyStoreError, StoreBusyError, StoreError: as for every write; earlier transactions stand.
-    Spec: SPEC-09.14
+    Spec: SPEC-09.15
     """
     check_tracked(store)
     run(store, run_id)

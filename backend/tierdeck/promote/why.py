@@ -42,7 +42,7 @@ def why(store: Store, node_id: str, rules: Rules, now_ms: int, *, limit_rows: in
     Raises:
         NotFoundError: there is no such memory.
         ReadOnlyStoreError: the store has no access records.
-    Spec: SPEC-09.11, SPEC-09.12, SPEC-09.15
+    Spec: SPEC-09.11, SPEC-09.12, SPEC-09.14
     """
     check_tracked(store)
     form = facts_sql(store)

@@ -18,7 +18,7 @@ from tierdeck.store import Store, add_node, add_nodes, get_node
 RULES = Rules()
 
 
-@pytest.mark.spec("SPEC-09.13")
+@pytest.mark.spec("SPEC-09.15")
 def test_an_approved_candidate_moves_as_the_rule_says_signed_by_the_person(store: Store) -> None:
     node_id = add_node(store, NodeDraft("x")).id
     pull(store, [node_id], times=2)
@@ -35,7 +35,7 @@ def test_an_approved_candidate_moves_as_the_rule_says_signed_by_the_person(store
     assert (found.kind, found.planned, found.moved, found.ended_at_ms is None) == ("approve", 1, 1, False)
 
 
-@pytest.mark.spec("SPEC-09.13")
+@pytest.mark.spec("SPEC-09.15")
 def test_what_is_held_dismissed_or_lacks_something_is_refused_in_words(store: Store) -> None:
     held, dismissed, fresh, weak = ids = add_nodes(
         store, [NodeDraft(t) for t in "abc"] + [NodeDraft("d", tier=Tier.SESSION)]

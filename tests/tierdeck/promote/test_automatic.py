@@ -44,7 +44,7 @@ def tier_of(store: Store, node_id: str) -> Tier:
     return get_node(store, node_id).tier
 
 
-@pytest.mark.spec("SPEC-09.11", "SPEC-09.15")
+@pytest.mark.spec("SPEC-09.12", "SPEC-09.14")
 def test_the_second_pull_within_a_session_moves_it_and_is_logged_in_both_logs(store: Store) -> None:
     node_id = add_node(store, NodeDraft("x")).id
     assert pull(store, "a", node_id).moved == ()
@@ -61,7 +61,7 @@ def test_the_second_pull_within_a_session_moves_it_and_is_logged_in_both_logs(st
     assert runs(store) == []
 
 
-@pytest.mark.spec("SPEC-09.11")
+@pytest.mark.spec("SPEC-09.12")
 def test_a_memory_pulled_once_in_each_of_ten_sessions_stays_in_task(store: Store) -> None:
     node_id = add_node(store, NodeDraft("x", confidence=1.0)).id
     for number in range(10):
@@ -69,7 +69,7 @@ def test_a_memory_pulled_once_in_each_of_ten_sessions_stays_in_task(store: Store
     assert tier_of(store, node_id) is Tier.TASK
 
 
-@pytest.mark.spec("SPEC-09.12")
+@pytest.mark.spec("SPEC-09.11", "SPEC-09.12")
 def test_the_third_session_with_a_success_moves_it_to_longterm_one_step_at_a_time(store: Store) -> None:
     node_id = add_node(store, NodeDraft("x", confidence=0.8)).id
     for name in "ab":
@@ -82,7 +82,7 @@ def test_the_third_session_with_a_success_moves_it_to_longterm_one_step_at_a_tim
     assert [row.rule for row in entries(store, LogFilter())] == ["session-longterm", "task-session"]
 
 
-@pytest.mark.spec("SPEC-09.12")
+@pytest.mark.spec("SPEC-09.11")
 def test_an_outcome_moves_what_only_lacked_a_success(store: Store) -> None:
     node_id = add_node(store, NodeDraft("x", tier=Tier.SESSION, confidence=0.9)).id
     for name in "abc":
@@ -93,7 +93,7 @@ def test_an_outcome_moves_what_only_lacked_a_success(store: Store) -> None:
     assert tier_of(store, node_id) is Tier.LONGTERM
 
 
-@pytest.mark.spec("SPEC-09.12")
+@pytest.mark.spec("SPEC-09.11", "SPEC-09.12")
 def test_a_sessions_end_moves_what_was_pulled_in_it_and_below_and_leaves_a_run(store: Store, clock: Clock) -> None:
     ready, below, lacks = add_nodes(
         store,
@@ -135,7 +135,7 @@ def test_a_sessions_end_looks_at_more_than_one_transaction_takes(store: Store) -
     assert (found.planned, found.moved, found.ended_at_ms) == (450, 450, NOON)
 
 
-@pytest.mark.spec("SPEC-09.13")
+@pytest.mark.spec("SPEC-09.15")
 def test_what_is_held_stays_and_a_move_by_hand_begins_the_evidence_anew(store: Store) -> None:
     held, moved = add_nodes(store, [NodeDraft("x"), NodeDraft("y")])
     hold(store, [held], actor="me", reason="keep it here")
@@ -148,7 +148,7 @@ def test_what_is_held_stays_and_a_move_by_hand_begins_the_evidence_anew(store: S
     assert pull(store, "a", moved).moved == (moved,)
 
 
-@pytest.mark.spec("SPEC-09.13")
+@pytest.mark.spec("SPEC-09.15")
 def test_an_archived_memory_that_is_pulled_again_stays_until_somebody_says_so(store: Store) -> None:
     node_id = add_node(store, NodeDraft("x", tier=Tier.ARCHIVE, confidence=1.0)).id
     for name in "abc":

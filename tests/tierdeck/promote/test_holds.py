@@ -33,7 +33,7 @@ def listed(store: Store) -> list[str]:
     return [c.decision.node_id for c in candidates(store, RULES, store.now_ms()).rows]
 
 
-@pytest.mark.spec("SPEC-09.13")
+@pytest.mark.spec("SPEC-09.15")
 def test_no_rule_moves_a_held_memory_until_it_is_released(store: Store) -> None:
     node_id = add_node(store, NodeDraft("x")).id
     hold(store, [node_id], actor="mara", reason="not yet")
@@ -68,7 +68,7 @@ def test_a_hold_that_stands_is_replaced_and_the_newest_comes_first(store: Store)
     assert holds(store, ids=[], now_ms=now) == []
 
 
-@pytest.mark.spec("SPEC-09.15")
+@pytest.mark.spec("SPEC-09.14")
 def test_each_hold_and_release_is_a_row_of_the_log(store: Store) -> None:
     node_id = add_node(store, NodeDraft("x", tier=Tier.SESSION)).id
     hold(store, [node_id, node_id], actor="mara", reason="not yet")
@@ -80,7 +80,7 @@ def test_each_hold_and_release_is_a_row_of_the_log(store: Store) -> None:
     ]
 
 
-@pytest.mark.spec("SPEC-09.13")
+@pytest.mark.spec("SPEC-09.15")
 def test_a_held_memory_that_another_program_moved_says_where_it_is_now(family_store_path: Path) -> None:
     adopt(family_store_path)
     node_id = family_id(1)
@@ -92,7 +92,7 @@ def test_a_held_memory_that_another_program_moved_says_where_it_is_now(family_st
         assert [(h.tier, h.moved_to) for h in holds(store, now_ms=store.now_ms())] == [("task", "session")]
 
 
-@pytest.mark.spec("SPEC-09.13")
+@pytest.mark.spec("SPEC-09.15")
 @pytest.mark.parametrize("ends_by", ["a pull", "a move", "a use by its own program"])
 def test_a_dismissed_candidate_is_off_the_list_until_something_happens_to_it(store: Store, ends_by: str) -> None:
     node_id = add_node(store, NodeDraft("x")).id

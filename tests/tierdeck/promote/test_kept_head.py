@@ -17,7 +17,7 @@ from tierdeck.promote.log import log_head
 from tierdeck.store import Store, add_node
 from tierdeck.transfer.jsonl_export import export_jsonl
 
-pytestmark = pytest.mark.spec("SPEC-09.15")
+pytestmark = pytest.mark.spec("SPEC-09.14")
 
 
 @pytest.fixture

@@ -76,7 +76,7 @@ def ids(store: Store) -> list[str]:
     return found
 
 
-@pytest.mark.spec("SPEC-09.13", "SPEC-09.15")
+@pytest.mark.spec("SPEC-09.15", "SPEC-09.14")
 def test_a_killed_run_leaves_each_memory_moved_and_logged_or_neither_and_can_be_gone_on_with(
     store: Store, ids: list[str]
 ) -> None:
@@ -95,7 +95,7 @@ def test_a_killed_run_leaves_each_memory_moved_and_logged_or_neither_and_can_be_
     assert runs(store)[0].ended_at_ms is not None
 
 
-@pytest.mark.spec("SPEC-09.14")
+@pytest.mark.spec("SPEC-09.15")
 def test_a_killed_undo_of_a_run_is_gone_on_with_by_the_same_call(store: Store, ids: list[str]) -> None:
     report = override_tier(store, ids, Tier.LONGTERM, actor="mara", reason="known good")
     assert report.run_id is not None

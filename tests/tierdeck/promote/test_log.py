@@ -30,7 +30,7 @@ def moved(store: Store, count: int) -> list[str]:
     return ids
 
 
-@pytest.mark.spec("SPEC-09.15")
+@pytest.mark.spec("SPEC-09.14")
 def test_a_digest_covers_every_column_and_the_digest_before(store: Store) -> None:
     moved(store, 3)
     with store.writing() as conn:
@@ -47,7 +47,7 @@ def test_a_digest_covers_every_column_and_the_digest_before(store: Store) -> Non
     assert log_head(store) == f"3:{before}"
 
 
-@pytest.mark.spec("SPEC-09.15")
+@pytest.mark.spec("SPEC-09.14")
 def test_a_row_says_who_moved_what_when_why_and_what_the_rules_said(store: Store) -> None:
     [node_id] = moved(store, 1)
     [found] = entries(store, LogFilter())
@@ -64,7 +64,7 @@ def test_a_row_says_who_moved_what_when_why_and_what_the_rules_said(store: Store
     assert theirs == (json.dumps([node_id]), "task", "longterm", "override by mara: known good")
 
 
-@pytest.mark.spec("SPEC-09.15")
+@pytest.mark.spec("SPEC-09.14")
 @pytest.mark.parametrize(
     "statement",
     [
@@ -86,7 +86,7 @@ def test_any_program_that_would_change_or_remove_a_row_is_refused(store: Store, 
     assert verify_log(store).problem is None
 
 
-@pytest.mark.spec("SPEC-09.15")
+@pytest.mark.spec("SPEC-09.14")
 def test_nothing_moves_after_the_end_was_cut_off_until_a_person_accepts_it(store: Store) -> None:
     ids = moved(store, 3)
     with other_program(store.path) as other:

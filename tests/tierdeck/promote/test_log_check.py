@@ -85,7 +85,7 @@ TAMPERED = {
 }  # fmt: skip
 
 
-@pytest.mark.spec("SPEC-09.15")
+@pytest.mark.spec("SPEC-09.14")
 @pytest.mark.parametrize("kind", TAMPERED)
 def test_what_was_tampered_with_is_found_and_the_first_row_named(store: Store, kind: str) -> None:
     moved(store, 6)
@@ -97,7 +97,7 @@ def test_what_was_tampered_with_is_found_and_the_first_row_named(store: Store, k
     assert (found.first_bad, why in found.problem) == (first_bad, True), found.problem
 
 
-@pytest.mark.spec("SPEC-09.15")
+@pytest.mark.spec("SPEC-09.14")
 def test_a_log_as_it_was_written_fits_whatever_its_length(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     assert verify_log(store).problem is None
     monkeypatch.setattr(log_check, "_BATCH_ROWS", 3)
@@ -116,7 +116,7 @@ def test_a_log_as_it_was_written_fits_whatever_its_length(store: Store, monkeypa
         verify_log(store, should_stop=lambda: True)
 
 
-@pytest.mark.spec("SPEC-09.15")
+@pytest.mark.spec("SPEC-09.14")
 def test_a_head_kept_elsewhere_finds_what_was_cut_off_together_with_the_stores_own(store: Store) -> None:
     moved(store, 6)
     kept = log_head(store)
@@ -147,7 +147,7 @@ def test_a_head_kept_earlier_still_fits_a_log_that_went_on_and_names_the_row_tha
         verify_log(store, head="two")
 
 
-@pytest.mark.spec("SPEC-09.15")
+@pytest.mark.spec("SPEC-09.14")
 def test_an_accepted_break_is_told_by_every_later_check(store: Store) -> None:
     ids = moved(store, 3)
     with other_program(store.path) as other:

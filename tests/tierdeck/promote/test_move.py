@@ -38,7 +38,7 @@ def apply(
         return apply_decisions(conn, store, decisions, kind="auto", actor="rules", expected_rules=expected)
 
 
-@pytest.mark.spec("SPEC-09.13", "SPEC-09.15")
+@pytest.mark.spec("SPEC-09.13", "SPEC-09.14")
 def test_a_move_leaves_one_row_in_each_log_and_the_pulls_go_on_counting(store: Store) -> None:
     ids = candidates(store, 2)
     assert apply(store, due(store, ids)) == (tuple(ids), ())
@@ -52,7 +52,7 @@ def test_a_move_leaves_one_row_in_each_log_and_the_pulls_go_on_counting(store: S
     assert [facts.sessions for facts in read_facts(store, ids, store.now_ms())] == [1, 1]
 
 
-@pytest.mark.spec("SPEC-09.13")
+@pytest.mark.spec("SPEC-09.12")
 def test_what_is_no_longer_what_was_seen_stays_and_the_caller_is_told_what_it_is_now(store: Store) -> None:
     moved, held, dismissed, gone, fine = ids = candidates(store, 5)
     decisions = due(store, ids)
@@ -73,7 +73,7 @@ def test_what_is_no_longer_what_was_seen_stays_and_the_caller_is_told_what_it_is
     assert len(entries(store, LogFilter(kind="auto"))) == 1
 
 
-@pytest.mark.spec("SPEC-09.13")
+@pytest.mark.spec("SPEC-09.12")
 def test_a_plan_made_by_other_rules_than_those_in_force_moves_nothing(store: Store) -> None:
     ids = candidates(store, 2)
     decisions = due(store, ids)

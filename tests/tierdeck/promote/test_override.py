@@ -29,7 +29,7 @@ def tiers(store: Store, ids: list[str]) -> list[str]:
     return [get_node(store, node_id).tier.value for node_id in ids]
 
 
-@pytest.mark.spec("SPEC-09.13")
+@pytest.mark.spec("SPEC-09.15")
 @pytest.mark.parametrize(("from_tier", "to_tier"), [(a, b) for a, b in product(Tier, Tier) if a != b])
 def test_a_person_moves_a_memory_from_any_tier_to_any_other(store: Store, from_tier: Tier, to_tier: Tier) -> None:
     node_id = add_node(store, NodeDraft("x", tier=from_tier)).id
@@ -42,7 +42,7 @@ def test_a_person_moves_a_memory_from_any_tier_to_any_other(store: Store, from_t
     assert (held.node_id, held.tier, held.until_ms, held.log_id) == (node_id, to_tier, None, row.id)
 
 
-@pytest.mark.spec("SPEC-09.13")
+@pytest.mark.spec("SPEC-09.15")
 @pytest.mark.parametrize("reason", ["", "ab", "  a b  ", "\u200b\u200b\u200b", "a\tb\n"])
 def test_a_reason_of_less_than_three_visible_characters_moves_nothing(store: Store, reason: str) -> None:
     node_id = add_node(store, NodeDraft("x")).id
@@ -66,7 +66,7 @@ def test_an_unknown_id_is_named_and_nothing_moves(store: Store) -> None:
     assert count_entries(store, LogFilter()) == 0
 
 
-@pytest.mark.spec("SPEC-09.13")
+@pytest.mark.spec("SPEC-09.15")
 def test_a_preview_says_what_moves_what_is_held_what_stays_and_what_the_rules_say(store: Store) -> None:
     plain, held, there = add_nodes(store, [NodeDraft("a"), NodeDraft("b"), NodeDraft("c", tier=Tier.LONGTERM)])
     pull(store, [plain], times=2)
@@ -82,7 +82,7 @@ def test_a_preview_says_what_moves_what_is_held_what_stays_and_what_the_rules_sa
     assert tiers(store, [plain, held, there]) == ["task", "task", "longterm"]
 
 
-@pytest.mark.spec("SPEC-09.13")
+@pytest.mark.spec("SPEC-09.15")
 def test_several_pass_over_the_held_unless_asked_and_one_alone_is_moved(store: Store) -> None:
     first, second, held = ids = add_nodes(store, [NodeDraft(text) for text in "abc"])
     hold(store, [held], actor="ben", reason="mine")
@@ -124,7 +124,7 @@ def test_a_hold_ends_when_it_was_told_to_and_none_is_set_when_none_is_wanted(sto
         override_tier(store, [first], Tier.TASK, actor="mara", reason="both", hold=False, until_ms=now + DAY_MS)
 
 
-@pytest.mark.spec("SPEC-09.11", "SPEC-09.13")
+@pytest.mark.spec("SPEC-09.11", "SPEC-09.15")
 def test_pulls_before_a_move_by_hand_are_no_evidence_after_it(store: Store) -> None:
     node_id = add_node(store, NodeDraft("x", tier=Tier.SESSION)).id
     pull(store, [node_id], times=2)
@@ -160,7 +160,7 @@ def test_runs_come_newest_first_in_pages_and_an_unknown_one_is_not_found(store: 
 
 
 @pytest.mark.case("P18")
-@pytest.mark.spec("SPEC-03.19", "SPEC-09.13")
+@pytest.mark.spec("SPEC-03.19", "SPEC-09.15")
 def test_a_memory_archived_by_hand_shows_by_id_and_when_asked_for_and_nowhere_else(store: Store) -> None:
     node_id = add_node(store, NodeDraft("the zebra crossing")).id
     pull(store, [node_id], times=3)
@@ -188,7 +188,7 @@ def test_archive_and_restore_move_what_is_to_move_held_too_and_set_no_hold(store
     assert archive_nodes(store, [], actor="mara") == []
 
 
-@pytest.mark.spec("SPEC-09.13")
+@pytest.mark.spec("SPEC-09.15")
 def test_in_an_adopted_store_a_move_is_logged_both_ways_and_the_evidence_begins_anew(
     family_store_path: Path,
 ) -> None:

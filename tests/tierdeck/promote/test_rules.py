@@ -19,7 +19,7 @@ def lacking(decision: Decision) -> list[tuple[str, float]]:
     return [(criterion.name, criterion.lacks) for criterion in decision.lacking]
 
 
-@pytest.mark.spec("SPEC-09.11")
+@pytest.mark.spec("SPEC-09.12")
 @pytest.mark.parametrize(("pulls", "is_due"), [(0, False), (1, False), (2, True), (3, True)])
 def test_a_task_memory_moves_from_the_second_pull_within_one_session(pulls: int, is_due: bool) -> None:
     decision = decide(Facts("n", "task", max_pulls=pulls, sessions=10), RULES, NOW)
@@ -27,7 +27,7 @@ def test_a_task_memory_moves_from_the_second_pull_within_one_session(pulls: int,
     assert lacking(decision) == ([] if is_due else [("pulls in one session", 2 - pulls)])
 
 
-@pytest.mark.spec("SPEC-09.12")
+@pytest.mark.spec("SPEC-09.11", "SPEC-09.12")
 def test_a_session_memory_that_just_meets_every_criterion_is_due() -> None:
     decision = decide(READY, RULES, NOW)
     assert (decision.rule, decision.to_tier, decision.is_due) == ("session-longterm", Tier.LONGTERM, True)
@@ -39,7 +39,7 @@ def test_a_session_memory_that_just_meets_every_criterion_is_due() -> None:
     ]
 
 
-@pytest.mark.spec("SPEC-09.12")
+@pytest.mark.spec("SPEC-09.11")
 @pytest.mark.parametrize(
     ("facts", "names"),
     [
@@ -63,7 +63,7 @@ def test_a_confidence_without_history_passes_and_says_so() -> None:
     assert decide(READY, RULES, NOW).criteria[-1].note == ""
 
 
-@pytest.mark.spec("SPEC-09.11")
+@pytest.mark.spec("SPEC-09.12")
 @pytest.mark.parametrize(("unused_ms", "is_due"), [(0, False), (90 * DAY_MS, False), (90 * DAY_MS + 1, True)])
 def test_a_longterm_memory_is_stale_one_millisecond_after_90_days(unused_ms: int, is_due: bool) -> None:
     decision = decide(Facts("n", "longterm", last_use_ms=NOW - unused_ms), RULES, NOW)
@@ -80,7 +80,7 @@ def test_a_use_in_the_future_counts_as_now_and_is_flagged(ahead_ms: int) -> None
     assert (decision.is_due, criterion.found, criterion.note) == (False, 0, "clock: last accessed in the future")
 
 
-@pytest.mark.spec("SPEC-09.13")
+@pytest.mark.spec("SPEC-09.15")
 def test_an_archived_memory_is_a_candidate_when_pulled_again_and_never_moves_by_itself() -> None:
     assert not decide(Facts("n", "archive"), RULES, NOW).passes
     decision = decide(Facts("n", "archive", pulls_since=1), RULES, NOW)

@@ -52,7 +52,7 @@ def test_one_of_two_that_approve_the_same_moves_it_and_the_other_is_told(
     assert all(run.ended_at_ms is not None for run in runs(store))
 
 
-@pytest.mark.spec("SPEC-09.13", "SPEC-09.15")
+@pytest.mark.spec("SPEC-09.15", "SPEC-09.14")
 def test_of_two_that_give_different_tiers_by_what_they_saw_one_wins_each_memory(
     store: Store, ids: list[str]
 ) -> None:
@@ -70,7 +70,7 @@ def test_of_two_that_give_different_tiers_by_what_they_saw_one_wins_each_memory(
     assert standing == {node_id: get_node(store, node_id).tier for node_id in ids}
 
 
-@pytest.mark.spec("SPEC-09.14")
+@pytest.mark.spec("SPEC-09.15")
 def test_of_two_that_take_the_same_move_back_one_does_and_the_other_is_told_by_which_row(
     store: Store, ids: list[str]
 ) -> None:
@@ -85,7 +85,7 @@ def test_of_two_that_take_the_same_move_back_one_does_and_the_other_is_told_by_w
     assert {get_node(store, node_id).tier for node_id in ids} == {Tier.TASK}
 
 
-@pytest.mark.spec("SPEC-09.14")
+@pytest.mark.spec("SPEC-09.15")
 def test_a_run_that_two_take_back_at_once_is_taken_back_once(store: Store, ids: list[str]) -> None:
     override_tier(store, ids, Tier.LONGTERM, actor="mara", reason="known good")
     first, second = race(store.path, ids, *["(ids, undo_run(store, 1, actor=me))[1]"] * 2)
@@ -94,7 +94,7 @@ def test_a_run_that_two_take_back_at_once_is_taken_back_once(store: Store, ids: 
     assert holds(store, now_ms=store.now_ms()) == []
 
 
-@pytest.mark.spec("SPEC-09.13", "SPEC-09.15")
+@pytest.mark.spec("SPEC-09.15", "SPEC-09.14")
 def test_moves_holds_and_undos_of_four_processes_leave_one_whole_log(store: Store, ids: list[str]) -> None:
     race(
         store.path,

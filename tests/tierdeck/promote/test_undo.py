@@ -117,7 +117,7 @@ EXACT: dict[str, tuple[list[Callable[[Memory], object]], Callable[[Memory], obje
 }
 
 
-@pytest.mark.spec("SPEC-09.14")
+@pytest.mark.spec("SPEC-09.15")
 @pytest.mark.parametrize("case", EXACT)
 def test_what_is_taken_back_brings_back_exactly_what_was(memory: Memory, case: str) -> None:
     before, last = EXACT[case]
@@ -134,7 +134,7 @@ def test_what_is_taken_back_brings_back_exactly_what_was(memory: Memory, case: s
     assert memory.look() == became
 
 
-@pytest.mark.spec("SPEC-09.14")
+@pytest.mark.spec("SPEC-09.15")
 @pytest.mark.parametrize("move", [Memory.auto, Memory.approve])
 def test_a_rules_move_taken_back_needs_new_evidence_to_be_repeated(
     memory: Memory, move: Callable[[Memory], None]
@@ -155,7 +155,7 @@ def test_pulls_made_meanwhile_count_again_with_the_older_ones(memory: Memory) ->
     assert (facts.sessions, facts.max_pulls, facts.successes) == (2, 2, 1)
 
 
-@pytest.mark.spec("SPEC-09.14")
+@pytest.mark.spec("SPEC-09.15")
 def test_the_newest_comes_first_and_an_older_one_is_refused_while_it_stands(memory: Memory) -> None:
     memory.override()
     memory.override(Tier.ARCHIVE)
@@ -175,7 +175,7 @@ def test_the_newest_comes_first_and_an_older_one_is_refused_while_it_stands(memo
         memory.undo(3)
 
 
-@pytest.mark.spec("SPEC-09.14")
+@pytest.mark.spec("SPEC-09.15")
 def test_what_undo_would_take_back_is_told_before(memory: Memory) -> None:
     memory.override()
     memory.release()
@@ -188,7 +188,7 @@ def test_what_undo_would_take_back_is_told_before(memory: Memory) -> None:
     assert found.kind == "override"
 
 
-@pytest.mark.spec("SPEC-09.14")
+@pytest.mark.spec("SPEC-09.15")
 def test_a_move_is_not_taken_back_over_one_by_another_program(memory: Memory) -> None:
     memory.override()
     memory.moved_by_its_program("archive")
@@ -240,7 +240,7 @@ def test_a_row_of_another_memory_and_a_memory_that_is_gone_are_not_found(memory:
         memory.undo()
 
 
-@pytest.mark.spec("SPEC-09.14")
+@pytest.mark.spec("SPEC-09.15")
 def test_a_run_is_taken_back_as_a_whole_with_those_listed_that_can_not_be(store: Store) -> None:
     ids = add_nodes(store, [NodeDraft(f"memory {n}") for n in range(450)])
     held, theirs, gone = ids[3], ids[250], ids[449]
@@ -299,7 +299,7 @@ def test_a_run_that_moved_a_memory_twice_is_taken_back_to_its_beginning(store: S
     assert get_node(store, node_id).tier is Tier.TASK
 
 
-@pytest.mark.spec("SPEC-09.14")
+@pytest.mark.spec("SPEC-09.15")
 def test_undo_works_in_an_adopted_store_beside_its_program(family_store_path: Path) -> None:
     adopt(family_store_path)
     with open_store(family_store_path) as store:

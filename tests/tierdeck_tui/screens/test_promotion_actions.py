@@ -125,6 +125,16 @@ async def test_an_override_of_several_passes_over_held_ones_unless_it_is_asked_f
     assert board.tier(USED_TWICE) is Tier.ARCHIVE
 
 
+async def test_what_stands_in_the_target_already_is_previewed_and_is_no_refusal(board: Board) -> None:
+    await board.press("space", "space")
+    shown = await board.asked("p")
+    assert "1 memory already in session" in shown
+    await board.confirm("both belong together")
+    await until_said(board, "moved to session: 1 memory")
+    assert "refused" not in board.painted()
+    assert board.log(node_id=PROVEN) == []
+
+
 async def test_a_memory_that_moved_since_the_preview_is_refused_and_said(board: Board) -> None:
     await board.asked("p")
     override_tier(board.store, [USED_TWICE], Tier.ARCHIVE, actor="bob", reason="theirs", hold=False)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from textual import work
 
@@ -110,15 +110,17 @@ class TierActionsScreen(MemoryActionsScreen):
             wanted = await self.app.push_screen_wait(dialog)
             if wanted is None:
                 return
-            seen = ask.previews[wanted.to_tier, wanted.with_held].seen
-            if not seen:
+            preview = ask.previews[wanted.to_tier, wanted.with_held]
+            if not preview.moves:
                 self.notify(f"nothing was to move to {wanted.to_tier.value}")
                 return
-            report = await asyncio.to_thread(self._do_override, ids, wanted, seen)
+            # All ids, as in the preview: a held memory that was named alone would be moved.
+            report = await asyncio.to_thread(self._do_override, ids, wanted, preview.seen)
+            refused = tuple(one for one in report.refused if one.node_id not in preview.unchanged)
         except TierdeckError as e:
             self.shell.show_error(e)
         else:
-            await self.tell_done(report, f"moved to {wanted.to_tier.value}:")
+            await self.tell_done(replace(report, refused=refused), f"moved to {wanted.to_tier.value}:")
 
     def _previews(self, ids: Sequence[str]) -> _Ask:
         store, rules = self.deck.store, rules_in_force(self.deck)

@@ -76,20 +76,23 @@ def runs_status(facts: PromotionFacts | None) -> Line:
 def nothing_waits(facts: PromotionFacts | None, rule: str | None, *, is_automatic: bool) -> list[Line]:
     """Why no candidate is listed."""
     which = f" of {rule_words(rule)}" if rule else ""
-    lines = [line(""), line(f"  Nothing waits: no memory passes every criterion{which or ' of its rule'}.")]
+    lines = [line(""), line(f"Nothing waits: no memory passes every criterion{which or ' of its rule'}.")]
     near = sum(facts.near.values()) if facts is not None else 0
     if near:
         lacking = counted(near, "memory lacks", "memories lack")
-        lines.append(line(Piece(f"  {lacking} one thing: ] shows which", "muted")))
+        lines.append(line(Piece(f"{lacking} one thing: ] shows which", "muted")))
+    elif facts is not None:
+        told = "Only what agents pull through tierdeck counts: `tierdeck sessions` lists who did."
+        lines.append(line(Piece(told, "muted")))
     if is_automatic:
-        lines.append(line(Piece("  The rules move memories by themselves while an agent works.", "muted")))
+        lines.append(line(Piece("The rules move memories by themselves while an agent works.", "muted")))
     return lines
 
 
 def nothing_near(rule: str | None) -> list[Line]:
     """Why nothing is near."""
     which = f" of {rule_words(rule)}" if rule else ""
-    return [line(""), line(f"  No memory lacks just one criterion{which}.")]
+    return [line(""), line(f"No memory lacks just one criterion{which}.")]
 
 
 def nothing_logged(chips: Sequence[str]) -> list[Line]:
@@ -98,20 +101,20 @@ def nothing_logged(chips: Sequence[str]) -> list[Line]:
         shown = " ".join(f"[{visible(chip, one_line=True)}]" for chip in chips)
         return [
             line(""),
-            line("  No row passes ", Piece(shown, "mark")),
-            line(Piece("  x drops the filter", "muted")),
+            line("No row passes ", Piece(shown, "mark")),
+            line(Piece("x drops the filter", "muted")),
         ]
-    return [line(""), line("  Nothing was moved, held or dismissed yet.")]
+    return [line(""), line("Nothing was moved, held or dismissed yet.")]
 
 
 def no_runs() -> list[Line]:
     """Why no run is listed."""
-    return [line(""), line("  No run yet."), line(Piece("  S shows what a sweep would move", "muted"))]
+    return [line(""), line("No run yet."), line(Piece("S shows what a sweep would move", "muted"))]
 
 
 def failed_lines(error: TierdeckError) -> list[Line]:
     """An error in place of a list, with what to do."""
-    lines = [line(""), line(Piece(f"  error: {visible(error.message, one_line=True)}", "error"))]
+    lines = [line(""), line(Piece(f"error: {visible(error.message, one_line=True)}", "error"))]
     if error.hint:
-        lines.append(line(Piece(f"  {visible(error.hint, one_line=True)}", "muted")))
+        lines.append(line(Piece(f"{visible(error.hint, one_line=True)}", "muted")))
     return lines

@@ -27,6 +27,7 @@ from tierdeck_tui.view.promotion_row import ROW_LINES, ItemLook, item_lines
 from tierdeck_tui.view.wrap import wrap
 from tierdeck_tui.widgets.lines_view import LinesView
 
+_INDENT = "  "
 _MORE = line("  ", Piece("… more", "muted"))
 
 
@@ -256,8 +257,8 @@ class RowList(LinesView):
         """The line at `y` of the view."""
         at, cells = self.scroll_offset.y + y, self.scrollable_content_region.width
         if not self._items:
-            said = [part for one in self._empty for part in wrap(one, cells)]
-            return self.strip_of(fit(said[y] if y < len(said) else (), cells), self.rich_style)
+            said = [part for one in self._empty for part in wrap(one, max(1, cells - len(_INDENT)))]
+            return self.strip_of(fit((Piece(_INDENT), *said[y]) if y < len(said) else (), cells), self.rich_style)
         number = at // ROW_LINES
         if number >= len(self._items):
             is_more = self._more is not None and at == len(self._items) * ROW_LINES

@@ -11,6 +11,7 @@ import apsw
 from tierdeck.config import PromotionSettings
 from tierdeck.promote.facts import facts_in
 from tierdeck.promote.facts_sql import facts_sql
+from tierdeck.promote.log import end_fault
 from tierdeck.promote.move import MAX_CHUNK_ROWS, apply_decisions
 from tierdeck.promote.records import Refused, RunKind, RunReport
 from tierdeck.promote.rules import Decision, Rules, decide, rules_of
@@ -116,4 +117,8 @@ def _decisions(conn: apsw.Connection, store: Store, ids: Sequence[str], rules: R
 def _apply(
     conn: apsw.Connection, store: Store, due: Sequence[Decision], run_id: int | None
 ) -> tuple[tuple[str, ...], tuple[Refused, ...]]:
+    # An agent's pull is recorded all the same: it must not be lost because somebody cut the log.
+    fault = end_fault(conn)
+    if fault is not None:
+        return (), tuple(Refused(decision.node_id, fault, decision.from_tier) for decision in due)
     return apply_decisions(conn, store, due, kind="auto", actor=AUTOMATIC_ACTOR, run_id=run_id, expected_rules=None)

@@ -47,10 +47,10 @@ def append(conn: apsw.Connection, draft: LogDraft) -> int:
     """
     stands: Any = conn.execute(_STANDS, (draft.node_id,)).fetchone()
     last_id, last_digest, head, access_id, counted_after = stands
-    if head != f"{last_id}:{last_digest}":
+    fault = _fault(last_id, last_digest, head)
+    if fault is not None:
         raise StoreError(
-            f"log {draft.kind} of {draft.node_id[:80]}: the promotion log ends with row {last_id}, its head says "
-            f"{str(head).partition(':')[0][:20]} rows; nothing was moved",
+            f"log {draft.kind} of {draft.node_id[:80]}: {fault}; nothing was moved",
             hint="`tierdeck log verify` says what is wrong; `tierdeck doctor --repair promotion-log` goes on there",
         )
     row: dict[str, Any] = {
@@ -63,6 +63,12 @@ def append(conn: apsw.Connection, draft: LogDraft) -> int:
     row["digest"] = row_digest(row)
     conn.execute(_INSERT, row)
     return int(row["id"])
+
+
+def end_fault(conn: apsw.Connection) -> str | None:
+    """Why no row can follow: the log does not end where its head says; None when one can."""
+    last_id, last_digest, head, *_ = conn.execute(_STANDS, ("",)).fetchall()[0]
+    return _fault(last_id, last_digest, head)
 
 
 def entries(
@@ -144,6 +150,13 @@ def log_head(store: Store) -> str:
 
 def _day(day: int) -> str:
     return (_EPOCH + timedelta(days=day)).isoformat()
+
+
+def _fault(last_id: SQLValue, last_digest: SQLValue, head: SQLValue) -> str | None:
+    if head == f"{last_id}:{last_digest}":
+        return None
+    rows = str(head).partition(":")[0][:20]
+    return f"the promotion log ends with row {last_id}, its head says {rows} rows"
 
 
 def _where(log_filter: LogFilter) -> tuple[str, list[SQLValue]]:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.other_program import other_program
 from tests.tierdeck.promote.clock import NOON, Clock, clocked
 from tierdeck.config import PromotionSettings
 from tierdeck.model import AccessKind, NodeDraft, Outcome, Tier
@@ -14,8 +15,9 @@ from tierdeck.promote.access import end_session, record_accesses, set_outcome
 from tierdeck.promote.automatic import AUTOMATIC_ACTOR, run_rules
 from tierdeck.promote.holds import hold
 from tierdeck.promote.log import entries
+from tierdeck.promote.log_break import accept_break
 from tierdeck.promote.override import override_tier
-from tierdeck.promote.records import LogFilter, RunReport
+from tierdeck.promote.records import LogFilter, Refused, RunReport
 from tierdeck.promote.rules import DAY_MS, Rules
 from tierdeck.promote.runs import run, runs
 from tierdeck.promote.sessions import meet_session
@@ -183,3 +185,21 @@ def test_other_numbers_move_at_other_times(store: Store) -> None:
     session = meet_session(store, "a")
     assert record_accesses(store, session.id, [node_id], PULL, settings=settings).moved == (node_id,)
     assert entries(store, LogFilter())[0].rule_version == "1:1/3/1/0.8/90"
+
+
+def test_a_pull_is_recorded_and_counted_also_when_the_logs_end_was_cut_off_and_nothing_can_move(
+    store: Store,
+) -> None:
+    first, second = (add_node(store, NodeDraft(text)).id for text in ("x", "y"))
+    for _ in range(2):
+        pull(store, "a", first)
+    with other_program(store.path) as other:
+        other.do("conn.execute('DROP TRIGGER td_promotion_log_delete')")
+        other.do("conn.execute('DELETE FROM td_promotion_log')")
+    pull(store, "a", second)
+    report = pull(store, "a", second)
+    assert report.moved == ()
+    assert report.refused == (Refused(second, "the promotion log ends with row 0, its head says 1 rows", "task"),)
+    assert (get_node(store, second).access_count, tier_of(store, second)) == (2, Tier.TASK)
+    accept_break(store, "mara", "somebody cut it")
+    assert pull(store, "b", second).moved == (second,)

@@ -10,6 +10,10 @@
 Meaning takes two things more: `embedder = make_embedder(settings.embedding, store)`, `run_indexer(store, embedder,
 settings.embedding)` to make the vectors, and `open_vector_index(store)` to give them to `hybrid_search`. They load
 numpy when they are first used; importing this package does not. Nothing here knows a terminal.
+
+An agent's own process goes through a session, so that what it uses is promoted: `open_session(store, "run-41")`,
+then `search`, `open`, `use` and `end` on it. `why` tells what the rules say of a memory; `override_tier`, `hold`
+and `undo_move` are the operator's hand.
 """
 
 from __future__ import annotations
@@ -17,10 +21,11 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from tierdeck.config import EmbeddingSettings, SearchSettings, Settings
+from tierdeck.config import EmbeddingSettings, PromotionSettings, SearchSettings, Settings
 from tierdeck.embed import make_embedder
 from tierdeck.errors import TierdeckError
 from tierdeck.model import (
+    AccessKind,
     Edge,
     EdgeType,
     Member,
@@ -32,7 +37,6 @@ from tierdeck.model import (
     NodeType,
     Tier,
 )
-from tierdeck.promote.override import archive_nodes, restore_nodes
 from tierdeck.search import Hit, Query, SearchAnswer, hybrid_search, parse_query, rerank
 from tierdeck.store import (
     Store,
@@ -55,15 +59,58 @@ if TYPE_CHECKING:
     from tierdeck.embed.coverage import coverage as coverage
     from tierdeck.embed.indexer import run_indexer as run_indexer
     from tierdeck.embed.vector_index import open_vector_index as open_vector_index
+    from tierdeck.promote import Rules as Rules
+    from tierdeck.promote import apply_sweep as apply_sweep
+    from tierdeck.promote import approve as approve
+    from tierdeck.promote import archive_nodes as archive_nodes
+    from tierdeck.promote import candidates as candidates
+    from tierdeck.promote import dismiss as dismiss
+    from tierdeck.promote import hold as hold
+    from tierdeck.promote import near as near
+    from tierdeck.promote import override_tier as override_tier
+    from tierdeck.promote import plan_sweep as plan_sweep
+    from tierdeck.promote import preview_override as preview_override
+    from tierdeck.promote import release as release
+    from tierdeck.promote import restore_nodes as restore_nodes
+    from tierdeck.promote import undo_move as undo_move
+    from tierdeck.promote import undo_run as undo_run
+    from tierdeck.promote import verify_log as verify_log
+    from tierdeck.promote import why as why
+    from tierdeck.session import Session as Session
+    from tierdeck.session import open_session as open_session
 
-# Modules that import numpy: loaded when one of their names is asked for.
-_HEAVY = {
+_PROMOTION = (
+    "Rules",
+    "apply_sweep",
+    "approve",
+    "archive_nodes",
+    "candidates",
+    "dismiss",
+    "hold",
+    "near",
+    "override_tier",
+    "plan_sweep",
+    "preview_override",
+    "release",
+    "restore_nodes",
+    "undo_move",
+    "undo_run",
+    "verify_log",
+    "why",
+)
+# Loaded when one of their names is asked for: the first three import numpy, and promotion would add a third to the
+# start of a search.
+_LATER = {
     "coverage": "tierdeck.embed.coverage",
     "open_vector_index": "tierdeck.embed.vector_index",
     "run_indexer": "tierdeck.embed.indexer",
+    "Session": "tierdeck.session",
+    "open_session": "tierdeck.session",
+    **dict.fromkeys(_PROMOTION, "tierdeck.promote"),
 }
 
 __all__ = [
+    "AccessKind",
     "Edge",
     "EdgeType",
     "EmbeddingSettings",
@@ -75,9 +122,12 @@ __all__ = [
     "NodeFilter",
     "NodeRow",
     "NodeType",
+    "PromotionSettings",
     "Query",
+    "Rules",
     "SearchAnswer",
     "SearchSettings",
+    "Session",
     "Settings",
     "Store",
     "StoreKind",
@@ -85,29 +135,44 @@ __all__ = [
     "TierdeckError",
     "add_node",
     "add_nodes",
+    "apply_sweep",
+    "approve",
     "archive_nodes",
+    "candidates",
     "coverage",
     "default_path",
+    "dismiss",
     "edges_of",
     "edit_node",
     "get_node",
+    "hold",
     "hybrid_search",
     "make_embedder",
+    "near",
+    "open_session",
     "open_store",
     "open_vector_index",
+    "override_tier",
     "parse_query",
+    "plan_sweep",
+    "preview_override",
     "relate",
     "related_nodes",
+    "release",
     "rerank",
     "resolve_id",
     "restore_nodes",
     "revisions",
     "run_indexer",
     "undo",
+    "undo_move",
+    "undo_run",
+    "verify_log",
+    "why",
 ]
 
 
 def __getattr__(name: str) -> object:
-    if name in _HEAVY:
-        return getattr(import_module(_HEAVY[name]), name)
+    if name in _LATER:
+        return getattr(import_module(_LATER[name]), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

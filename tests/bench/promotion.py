@@ -160,7 +160,9 @@ def measure_lists(store: Store) -> None:
 def measure_pull(store: Store, nodes: int) -> None:
     """A pull recorded, counted and evaluated, in turns with a bare insert and commit by the same writer."""
     draw = random.Random(2)
-    stayed, moved, bare = [], [], []
+    stayed: list[float] = []
+    moved: list[float] = []
+    bare: list[float] = []
     for _ in range(PULLS):
         # Skewed as the accesses in the store are: mostly what was used before.
         node, session = node_id(int(draw.random() ** 3 * nodes)), draw.randrange(1, 20)

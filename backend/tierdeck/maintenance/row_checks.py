@@ -12,16 +12,21 @@ from tierdeck.migrate import StoreKind
 from tierdeck.secret_scan import has_secret
 from tierdeck.store.raw_row import table_columns
 from tierdeck.store.rows import NODE_FIELDS, as_bytes, node_of
+from tierdeck.times import MICROSECONDS_BELOW
 
 # The scan for secrets takes up to half a second for a million characters: 20 s at most unless all are asked for.
 SECRET_SCAN_CHARS = 40_000_000
 
 _TIME_COLUMNS = ("created_at", "updated_at", "last_accessed")
+_TIMES = f"BETWEEN -{MICROSECONDS_BELOW} AND {MICROSECONDS_BELOW}"
 # A cheap sieve in SQL; what it lets through is judged by the same code that shows a memory.
 _ODD = " OR ".join(
     [
         "n.id IS NULL",
-        *(f"typeof(n.{c}) NOT IN ('integer', 'null') OR n.{c} NOT BETWEEN -2534e14 AND 2534e14" for c in _TIME_COLUMNS),
+        *(
+            f"typeof(n.{c}) NOT IN ('integer', 'null') OR n.{c} NOT BETWEEN -2534e14 AND 2534e14"
+            for c in _TIME_COLUMNS
+        ),
         "n.type IS NULL OR n.type NOT IN ('entity', 'fact', 'experience', 'decision', 'snippet')",
         "n.tier IS NULL OR n.tier NOT IN ('task', 'session', 'longterm', 'archive')",
         "typeof(n.confidence) NOT IN ('real', 'integer') OR n.confidence NOT BETWEEN 0 AND 1",

@@ -67,7 +67,8 @@ def append(conn: apsw.Connection, draft: LogDraft) -> int:
 
 def end_fault(conn: apsw.Connection) -> str | None:
     """Why no row can follow: the log does not end where its head says; None when one can."""
-    last_id, last_digest, head, *_ = conn.execute(_STANDS, ("",)).fetchall()[0]
+    stands: Any = conn.execute(_STANDS, ("",)).fetchone()
+    last_id, last_digest, head, *_ = stands
     return _fault(last_id, last_digest, head)
 
 
@@ -152,7 +153,7 @@ def _day(day: int) -> str:
     return (_EPOCH + timedelta(days=day)).isoformat()
 
 
-def _fault(last_id: SQLValue, last_digest: SQLValue, head: SQLValue) -> str | None:
+def _fault(last_id: int, last_digest: str, head: object) -> str | None:
     if head == f"{last_id}:{last_digest}":
         return None
     rows = str(head).partition(":")[0][:20]

@@ -43,6 +43,8 @@ OTHERS: tuple[tuple[str, tuple[str, ...], tuple[tuple[int, int], ...], tuple[The
 # colours it is 130 kB and looks the same.
 COLOURS = 64
 WAIT_S = 30.0
+# Workers that go on while the screen stands still: one watches the store, one waits for a dialog's answer.
+WAITING = frozenset({"watch", "change"})
 POLL_S = 0.05
 
 
@@ -89,10 +91,10 @@ async def draw(picture: Picture, store_path: Path) -> str:
 
 
 async def _until_still(app: TierdeckApp) -> None:
-    """Wait until the model is loaded and nothing but the watcher of the store is at work."""
+    """Wait until the model is loaded and nothing is at work but the watcher of the store and a dialog."""
     for _ in range(int(WAIT_S / POLL_S)):
         await asyncio.sleep(POLL_S)
-        is_working = any(not worker.is_finished for worker in app.workers if worker.group != "watch")
+        is_working = any(not worker.is_finished for worker in app.workers if worker.group not in WAITING)
         if app.deck.meaning_state().is_ready and not is_working:
             return
     raise TimeoutError(f"the console was still at work after {WAIT_S:g} s")

@@ -32,6 +32,7 @@ from tierdeck.store import add_node, add_nodes, open_store
 from tierdeck_tui.screens.log_filter_form import LogFilterForm
 from tierdeck_tui.screens.promotions import PromotionsScreen
 from tierdeck_tui.screens.search import SearchScreen
+from tierdeck_tui.widgets.card import Card
 from tierdeck_tui.widgets.detail import Detail
 from tierdeck_tui.widgets.dialog_button import DialogButton
 
@@ -307,3 +308,20 @@ async def test_no_text_drives_the_terminal_from_any_place_of_the_screen(tmp_path
             await board.press("escape")
         await board.press("right", "right", "f")
         assert controls(board.painted()) == []
+
+
+async def test_the_overviews_cards_open_a_tab_by_rule_and_the_log_without_its_filter(board: Board) -> None:
+    hold(board.store, [PROVEN], actor="bob", reason="keep it")
+    board.screen.open_log(UNUSED)
+    await board.settle()
+    assert board.rows.items == []
+    await board.press("4")
+    board.app.post_message(Card.BoardOpened("log", None))
+    await board.until(lambda: isinstance(board.app.screen, PromotionsScreen))
+    await board.settle()
+    assert [item.node_id for item in board.rows.items] == [PROVEN]
+    board.app.post_message(Card.BoardOpened("near", "session-longterm"))
+    await board.pilot.pause()
+    await board.settle()
+    assert [item.key for item in board.rows.items] == [ONE_SHORT]
+    assert "only session → longterm" in board.status

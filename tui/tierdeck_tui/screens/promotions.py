@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from functools import partial
-from typing import Literal
 
 from textual import on, work
-from textual.containers import Horizontal
 from textual.css.query import NoMatches
 from textual.message import Message
 from textual.widget import Widget
@@ -40,7 +39,7 @@ from tierdeck_tui.view.line import Line
 from tierdeck_tui.view.log_ask import RULES, LogAsk
 from tierdeck_tui.view.search_status import marked_piece
 from tierdeck_tui.widgets.line_bar import LineBar
-from tierdeck_tui.widgets.promotion_pane import PromotionPane
+from tierdeck_tui.widgets.promotion_board import TABS, PromotionBoard, Tab
 from tierdeck_tui.widgets.row_list import RowList
 from tierdeck_tui.widgets.tab_bar import TabBar, TabTitle
 
@@ -55,41 +54,38 @@ _LIVE_TABS = {
 }
 # Between two counts while another program writes all along.
 COUNT_PAUSE_S = 1.0
-Tab = Literal["candidates", "near", "log", "runs"]
-TABS: tuple[tuple[Tab, str], ...] = (
-    ("candidates", "Candidates"),
-    ("near", "Near"),
-    ("log", "Log"),
-    ("runs", "Runs"),
-)
 
 
 class PromotionsScreen(PromotionActionsScreen):
-    """Four lists, each with its own cursor, marks and place, and the pane of the row under the cursor."""
+    """What is listed in each tab, by which filter, and how much it is; the board below has the lists."""
 
     scopes: tuple[Scope, ...] = ("memories", "promotions")
     CSS_PATH = "promotions.tcss"
     HORIZONTAL_BREAKPOINTS = [(0, "-one-pane"), (TWO_PANES_CELLS, "-two-panes")]  # noqa: RUF012 - as Textual types it
     AUTO_FOCUS = "#candidates"
 
+    @dataclass
     class LogCounted(Message):
         """How many rows the log's filter lets through; `ask` tells whether it is still wanted."""
 
-        def __init__(self, ask: LogAsk, rows: int) -> None:
-            super().__init__()
-            self.ask = ask
-            self.rows = rows
+        ask: LogAsk
+        rows: int
+
+    @dataclass
+    class CountFailed(Message):
+        """They could not be counted."""
+
+        error: TierdeckError
 
     def __init__(self, console: Console) -> None:
         super().__init__(console)
-        self._tab: Tab = "candidates"
+        self._first_tab: Tab = "candidates"
         self._rules: dict[Tab, RuleName | None] = {}
         self._ask = LogAsk()
         self._facts: PromotionFacts | None = None
         self._failure: TierdeckError | None = None
         self._log_rows: int | None = None
         self._job_status: Line = ()
-        self._stale: set[Tab] = set()
         self._is_counting = False
         self._is_count_due = False
 
@@ -97,14 +93,11 @@ class PromotionsScreen(PromotionActionsScreen):
         """The tabs, one line that says what is listed, then the lists and the pane."""
         yield TabBar(id="tabs")
         yield LineBar(id="promotion-status")
-        with Horizontal(id="board"):
-            for name, _ in TABS:
-                yield RowList(id=name)
-            yield PromotionPane(self.deck, id="promotion-pane")
+        yield PromotionBoard(self.deck, id="board")
 
     def on_mount(self) -> None:
         """Begin with the candidates."""
-        self._show_tab(self._tab)
+        self._show_tab(self._first_tab)
         self._count()
 
     # Called by the frame.
@@ -113,9 +106,7 @@ class PromotionsScreen(PromotionActionsScreen):
         """Read everything shown again; cursor, marks and place stay."""
         if not self.is_mounted:
             return
-        self._stale = {name for name, _ in TABS if name != self._tab and self._list(name).is_filled}
-        self._list(self._tab).reload()
-        self._pane.reload()
+        self._board.reload()
         self._count()
         if self._ask.chips:
             self._count_log(self._ask, self._log_filter())
@@ -126,10 +117,11 @@ class PromotionsScreen(PromotionActionsScreen):
 
     def open_tab(self, name: str, rule: str | None) -> None:
         """Show a tab, candidates and near ones of this rule only; before the screen is there, as the first one."""
-        for tab, _ in TABS:
+        for tab in TABS:
             if tab == name:
                 self._rules[tab] = next((each for each in RULES if each == rule), None)
-                self._tab = tab
+                self._ask = LogAsk() if tab == "log" else self._ask
+                self._first_tab = tab
                 if self.is_mounted:
                     self._fill(tab)
                     self._show_tab(tab)
@@ -151,33 +143,23 @@ class PromotionsScreen(PromotionActionsScreen):
 
     @on(TabBar.Chosen)
     def _tab_chosen(self, event: TabBar.Chosen) -> None:
-        for name, _ in TABS:
-            if name == event.name:
-                self._show_tab(name)
+        for tab in TABS:
+            if tab == event.name:
+                self._show_tab(tab)
 
     def _step_tab(self, step: int) -> None:
-        names = [name for name, _ in TABS]
-        self._show_tab(names[(names.index(self._tab) + step) % len(names)])
+        self._show_tab(TABS[(TABS.index(self._tab) + step) % len(TABS)])
 
     def _show_tab(self, tab: Tab) -> None:
-        self._tab = tab
-        rows = self._list(tab)
-        for name, _ in TABS:
-            self._list(name).set_class(name == tab, "-here")
-        self._zoom(None)
-        if not rows.is_filled:
+        if not self._list(tab).is_filled:
             self._fill(tab)
-        elif tab in self._stale:
-            rows.reload()
-        self._stale.discard(tab)
+        self._board.turn_to(tab)
         self.refresh_bindings()
-        self._pane.show_item(rows.cursor_item)
-        rows.focus()
         self._say()
 
-    def _fill(self, tab: Tab, *, keep_cursor: bool = False) -> None:
+    def _fill(self, tab: Tab) -> None:
         self._say_empty(tab)
-        self._list(tab).show(self._read_of(tab), keep_cursor=keep_cursor)
+        self._list(tab).show(self._read_of(tab))
 
     def _read_of(self, tab: Tab) -> ReadItems:
         store, rules = self.deck.store, rules_in_force(self.deck)
@@ -201,8 +183,8 @@ class PromotionsScreen(PromotionActionsScreen):
         if self._is_count_due:
             self.set_timer(COUNT_PAUSE_S, self._count)
         self._say()
-        for name, _ in TABS:
-            self._say_empty(name)
+        for tab in TABS:
+            self._say_empty(tab)
 
     @work(thread=True, group="promotion", description="count what waits")
     def _read_facts(self) -> None:
@@ -232,9 +214,13 @@ class PromotionsScreen(PromotionActionsScreen):
         try:
             told: Message = self.LogCounted(ask, count_entries(self.deck.store, log_filter))
         except TierdeckError as e:
-            told = RowList.Failed(self._list("log"), e)
+            told = self.CountFailed(e)
         if not worker.is_cancelled:
             self.post_message(told)
+
+    def on_promotions_screen_count_failed(self, event: CountFailed) -> None:
+        """Say so; the rows that are listed stand."""
+        self.shell.show_error(event.error)
 
     def on_promotions_screen_log_counted(self, event: LogCounted) -> None:
         """Say how many, unless something else was asked since."""
@@ -254,12 +240,12 @@ class PromotionsScreen(PromotionActionsScreen):
             bar = self.query_one("#promotion-status", LineBar)
         except NoMatches:  # a thread's last word, while the screen is taken down
             return
-        marked = marked_piece(len(self._list(self._tab).marked))
+        marked = marked_piece(len(self._board.rows.marked))
         status = self._job_status or self._status()
         bar.show((marked, *status) if marked.text and not self._job_status else status)
         facts = self._facts
         numbers = say.tab_numbers(facts)
-        tabs = [TabTitle(name, title, numbers.get(name, "")) for name, title in TABS]
+        tabs = [TabTitle(tab, tab.capitalize(), numbers.get(tab, "")) for tab in TABS]
         self.query_one("#tabs", TabBar).show(tabs, self._tab, say.spark_line(facts))
 
     def _status(self) -> Line:
@@ -293,11 +279,6 @@ class PromotionsScreen(PromotionActionsScreen):
 
     # The rows.
 
-    @on(RowList.Highlighted)
-    def _highlighted(self, event: RowList.Highlighted) -> None:
-        if event.row_list.id == self._tab:
-            self._pane.show_item(event.item)
-
     @on(RowList.Marked)
     def _marked(self) -> None:
         self._say()
@@ -307,9 +288,7 @@ class PromotionsScreen(PromotionActionsScreen):
         if isinstance(event.item, RunItem):
             self._filter_log(LogAsk(run=event.item.run.id))
             return
-        if self.has_class("-one-pane"):
-            self._zoom("pane")
-        self._pane.focus()
+        self._board.open_pane()
 
     def action_filter_rows(self) -> None:
         """Choose which rows to list: of one rule; in the log by actor, tier, kind, rule and time."""
@@ -341,7 +320,7 @@ class PromotionsScreen(PromotionActionsScreen):
     def _filter_log(self, ask: LogAsk) -> None:
         self._ask = ask
         if not self.is_mounted:
-            self._tab = "log"
+            self._first_tab = "log"
             return
         self._log_rows = self._facts.log_rows if self._facts is not None and not ask.chips else None
         self._list("log").clear_marks()
@@ -361,7 +340,7 @@ class PromotionsScreen(PromotionActionsScreen):
 
     def action_undo(self) -> None:
         """Take back the last change made here, else what the row under the cursor tells of."""
-        item = self._list(self._tab).cursor_item
+        item = self._board.rows.cursor_item
         if isinstance(item, RunItem) and not self._last_change:
             self.undo_a_run(item.run)
         else:
@@ -371,83 +350,65 @@ class PromotionsScreen(PromotionActionsScreen):
 
     def action_next_pane(self) -> None:
         """List, pane, and round again; only what can be seen."""
-        rows = self._list(self._tab)
-        (self._pane if rows.has_focus and self._pane.is_on_screen else rows).focus()
+        self._board.next_pane()
 
     def action_zoom(self) -> None:
         """Give the room of both to the one with the focus, and back."""
-        is_zoomed = self._board.has_class("-zoom-pane", "-zoom-list")
-        self._zoom(None if is_zoomed else "pane" if self._pane.has_focus else "list")
+        self._board.toggle_zoom()
 
     def action_next_section(self) -> None:
         """The next section of the pane."""
-        self._pane.go_to_section(1)
+        self._board.pane.go_to_section(1)
 
     def action_previous_section(self) -> None:
         """The section before."""
-        self._pane.go_to_section(-1)
+        self._board.pane.go_to_section(-1)
 
     def action_back(self) -> None:
         """Stop what is at work; else pane to list, then the marks, then the filter."""
-        rows = self._list(self._tab)
-        if self.stop_job():
+        if self.stop_job() or self._board.back():
             return
-        if not rows.has_focus or self._board.has_class("-zoom-pane", "-zoom-list"):
-            self._zoom(None)
-            rows.focus()
-        elif rows.marked:
-            rows.clear_marks()
-        elif (self._tab == "log" and self._ask.chips) or self._rules.get(self._tab):
+        if (self._tab == "log" and self._ask.chips) or self._rules.get(self._tab):
             self.action_drop_row_filter()
-
-    def _zoom(self, what: Literal["pane", "list"] | None) -> None:
-        self._board.set_class(what == "pane", "-zoom-pane")
-        self._board.set_class(what == "list", "-zoom-list")
 
     # What the actions work on.
 
     def chosen_candidates(self) -> tuple[CandidateItem, ...]:
         """The marked candidates, else the one under the cursor; none in another tab."""
-        if self._tab != "candidates":
-            return ()
-        rows = self._list("candidates")
-        items = rows.marked or tuple(item for item in (rows.cursor_item,) if item is not None)
-        return tuple(item for item in items if isinstance(item, CandidateItem))
+        chosen = self._board.chosen if self._tab == "candidates" else ()
+        return tuple(item for item in chosen if isinstance(item, CandidateItem))
 
     def chosen_ids(self) -> tuple[str, ...]:
         """The memories of the marked rows, else of the one under the cursor."""
-        rows = self._list(self._tab)
-        items = rows.marked or (rows.cursor_item,)
-        return tuple(dict.fromkeys(item.node_id for item in items if item is not None and item.node_id is not None))
+        ids = (item.node_id for item in self._board.chosen)
+        return tuple(dict.fromkeys(node_id for node_id in ids if node_id is not None))
 
     def subject_id(self) -> str | None:
         """The memory of the row under the cursor."""
-        item = self._list(self._tab).cursor_item
+        item = self._board.rows.cursor_item
         return item.node_id if item is not None else None
 
     def subject_entry(self) -> LogEntry | None:
         """The row of the log under the cursor."""
-        item = self._list(self._tab).cursor_item
+        item = self._board.rows.cursor_item
         return item.entry if isinstance(item, LogItem) else None
 
     def changed(self) -> None:
         """Read again what a change may have moved."""
-        self._list(self._tab).clear_marks()
+        self._board.rows.clear_marks()
         self.reload()
 
     def set_reveal(self, reveal: bool) -> None:
         """Show what looks like a secret, or mask it again."""
-        for name, _ in TABS:
-            self._list(name).set_reveal(reveal)
-        self._pane.set_reveal(reveal)
+        self._board.set_reveal(reveal)
 
     @property
-    def _board(self) -> Horizontal:
-        return self.query_one("#board", Horizontal)
+    def _board(self) -> PromotionBoard:
+        return self.query_one("#board", PromotionBoard)
 
     @property
-    def _pane(self) -> PromotionPane:
-        return self.query_one("#promotion-pane", PromotionPane)
+    def _tab(self) -> Tab:
+        return self._board.tab if self.is_mounted else self._first_tab
 
     def _list(self, tab: Tab) -> RowList:
-        return self.query_one(f"#{tab}", RowList)
+        return self._board.list_of(tab)

@@ -1,0 +1,116 @@
+"""The Promotions screen's lists, one at a time, and the pane of the row under the cursor."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from textual import on
+from textual.app import ComposeResult
+from textual.containers import Horizontal
+
+from tierdeck_tui.reading.console import Console
+from tierdeck_tui.reading.promotion_items import Item
+from tierdeck_tui.widgets.promotion_pane import PromotionPane
+from tierdeck_tui.widgets.row_list import RowList
+
+Tab = Literal["candidates", "near", "log", "runs"]
+TABS: tuple[Tab, ...] = ("candidates", "near", "log", "runs")
+
+
+class PromotionBoard(Horizontal):
+    """Four lists, each with its own cursor, marks and place. `tab` names the one that is shown."""
+
+    def __init__(self, deck: Console, *, id: str) -> None:
+        super().__init__(id=id)
+        self._deck = deck
+        self._stale: set[Tab] = set()
+        self.tab: Tab = "candidates"
+
+    def compose(self) -> ComposeResult:
+        """The lists, then the pane."""
+        for tab in TABS:
+            yield RowList(id=tab)
+        yield PromotionPane(self._deck, id="promotion-pane")
+
+    @property
+    def rows(self) -> RowList:
+        """The list that is shown."""
+        return self.list_of(self.tab)
+
+    @property
+    def pane(self) -> PromotionPane:
+        """The pane."""
+        return self.query_one("#promotion-pane", PromotionPane)
+
+    @property
+    def chosen(self) -> tuple[Item, ...]:
+        """The marked rows of the list that is shown, else the one under the cursor."""
+        cursor = self.rows.cursor_item
+        return self.rows.marked or (() if cursor is None else (cursor,))
+
+    def list_of(self, tab: Tab) -> RowList:
+        """The list of a tab."""
+        return self.query_one(f"#{tab}", RowList)
+
+    def turn_to(self, tab: Tab) -> None:
+        """Show a tab's list, read again where the store has changed meanwhile."""
+        self.tab = tab
+        for name in TABS:
+            self.list_of(name).set_class(name == tab, "-here")
+        self.zoom(None)
+        if tab in self._stale:
+            self.rows.reload()
+        self._stale.discard(tab)
+        self.pane.show_item(self.rows.cursor_item)
+        self.rows.focus()
+
+    def reload(self) -> None:
+        """Read what is shown again; the other lists when they are shown."""
+        self._stale = {tab for tab in TABS if tab != self.tab and self.list_of(tab).is_filled}
+        self.rows.reload()
+        self.pane.reload()
+
+    def set_reveal(self, reveal: bool) -> None:
+        """Show what looks like a secret, or mask it again."""
+        for tab in TABS:
+            self.list_of(tab).set_reveal(reveal)
+        self.pane.set_reveal(reveal)
+
+    def open_pane(self) -> None:
+        """Go to the pane, which takes the list's place where both do not fit."""
+        if self.screen.has_class("-one-pane"):
+            self.zoom("pane")
+        self.pane.focus()
+
+    def next_pane(self) -> None:
+        """List, pane, and round again; only what can be seen."""
+        (self.pane if self.rows.has_focus and self.pane.is_on_screen else self.rows).focus()
+
+    def toggle_zoom(self) -> None:
+        """Give the room of both to the one with the focus, and back."""
+        self.zoom(None if self._is_zoomed else "pane" if self.pane.has_focus else "list")
+
+    def zoom(self, what: Literal["pane", "list"] | None) -> None:
+        """Show one only; None shows what fits."""
+        self.set_class(what == "pane", "-zoom-pane")
+        self.set_class(what == "list", "-zoom-list")
+
+    def back(self) -> bool:
+        """One step back: to the list, then the marks away; False when there is none left."""
+        if not self.rows.has_focus or self._is_zoomed:
+            self.zoom(None)
+            self.rows.focus()
+        elif self.rows.marked:
+            self.rows.clear_marks()
+        else:
+            return False
+        return True
+
+    @property
+    def _is_zoomed(self) -> bool:
+        return self.has_class("-zoom-pane") or self.has_class("-zoom-list")
+
+    @on(RowList.Highlighted)
+    def _highlighted(self, event: RowList.Highlighted) -> None:
+        if event.row_list is self.rows:
+            self.pane.show_item(event.item)

@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING
 from tierdeck.config import PromotionSettings, SearchSettings
 from tierdeck.errors import ConflictError
 from tierdeck.model import AccessKind, Node, NodeFilter, Outcome, SessionRow
-from tierdeck.promote.access import end_session, record_accesses, set_outcome
+from tierdeck.promote.agents.access import end_session, record_accesses, set_outcome
+from tierdeck.promote.agents.sessions import meet_session
 from tierdeck.promote.records import RunReport
-from tierdeck.promote.sessions import meet_session
 from tierdeck.search import Query, SearchAnswer, hybrid_search
 from tierdeck.store import Store, get_node
 

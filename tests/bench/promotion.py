@@ -31,9 +31,9 @@ from tests.bench.promotion_store import NOW_MS, TRACKED_DAYS, make_store, node_i
 from tierdeck.migrate import SCHEMA_VERSION
 from tierdeck.model import AccessKind
 from tierdeck.promote import candidates, count_candidates, count_near, near, plan_sweep, what_if
-from tierdeck.promote.access import record_accesses
-from tierdeck.promote.counts import recount
-from tierdeck.promote.facts import read_facts
+from tierdeck.promote.agents.access import record_accesses
+from tierdeck.promote.evidence.counts import recount
+from tierdeck.promote.evidence.facts import read_facts
 from tierdeck.promote.rules import DAY_MS, Facts, Rules, decide
 from tierdeck.store import Store, open_store
 

@@ -18,7 +18,7 @@ import apsw
 import numpy as np
 from numpy.typing import NDArray
 
-from tierdeck.promote.counts import recount
+from tierdeck.promote.evidence.counts import recount
 from tierdeck.promote.rules import DAY_MS
 from tierdeck.store import open_store
 

@@ -15,8 +15,8 @@ from tests.folder_state import folder_state
 from tierdeck import migrate
 from tierdeck.errors import ReadOnlyStoreError
 from tierdeck.migrate import StoreKind
-from tierdeck.promote.counts import recount
-from tierdeck.promote.facts import read_facts
+from tierdeck.promote.evidence.counts import recount
+from tierdeck.promote.evidence.facts import read_facts
 from tierdeck.store import Store, get_node, open_store
 
 DAY_MS = 86_400_000

@@ -29,17 +29,17 @@ from tierdeck import (
 )
 from tierdeck.config import PromotionSettings
 from tierdeck.model import AccessKind, Outcome
-from tierdeck.promote.approve import approve
-from tierdeck.promote.candidates import count_candidates
-from tierdeck.promote.log import entries
-from tierdeck.promote.log_check import verify_log
-from tierdeck.promote.override import override_tier
+from tierdeck.promote.log.check import verify_log
+from tierdeck.promote.log.entries import entries
+from tierdeck.promote.moves.approve import approve
+from tierdeck.promote.moves.override import override_tier
+from tierdeck.promote.moves.undo import undo_move
+from tierdeck.promote.outlook.candidates import count_candidates
+from tierdeck.promote.outlook.sweep import apply_sweep
+from tierdeck.promote.outlook.sweep_plan import plan_sweep
+from tierdeck.promote.outlook.why import Explanation, why
 from tierdeck.promote.records import LogFilter
 from tierdeck.promote.rules import Rules
-from tierdeck.promote.sweep import apply_sweep
-from tierdeck.promote.sweep_plan import plan_sweep
-from tierdeck.promote.undo import undo_move
-from tierdeck.promote.why import Explanation, why
 from tierdeck.session import Session, open_session
 from tierdeck.store import accesses
 from tierdeck.transfer import import_jsonl

@@ -11,7 +11,7 @@ from tests.folder_state import folder_state
 from tierdeck.config import PromotionSettings, SearchSettings
 from tierdeck.errors import ConflictError, InvalidValueError, NotFoundError, ReadOnlyStoreError
 from tierdeck.model import AccessKind, NodeDraft, Tier
-from tierdeck.promote.facts import read_facts
+from tierdeck.promote.evidence.facts import read_facts
 from tierdeck.promote.records import RunReport
 from tierdeck.session import Session, open_session
 from tierdeck.store import Store, access_summary, accesses, add_node, add_nodes, get_node, open_store, sessions

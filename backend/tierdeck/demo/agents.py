@@ -10,8 +10,8 @@ from tierdeck.demo.demo_id import demo_id
 from tierdeck.demo.event import Event, at_ms
 from tierdeck.demo.material import DemoAccess, DemoMemory, DemoSession
 from tierdeck.model import AccessKind
-from tierdeck.promote.access import end_session, record_accesses
-from tierdeck.promote.sessions import meet_session
+from tierdeck.promote.agents.access import end_session, record_accesses
+from tierdeck.promote.agents.sessions import meet_session
 from tierdeck.store import Store
 
 # Since then the operator wants to see what moves before it does, so that candidates wait.

@@ -18,8 +18,8 @@ from tierdeck.demo.material import DemoMemory, read_memories, read_sessions
 from tierdeck.demo.story import tell
 from tierdeck.errors import InvalidValueError
 from tierdeck.model import EdgeType, Member
-from tierdeck.promote.candidates import count_candidates
-from tierdeck.promote.log import count_entries
+from tierdeck.promote.log.entries import count_entries
+from tierdeck.promote.outlook.candidates import count_candidates
 from tierdeck.promote.records import LogFilter
 from tierdeck.promote.rules import Rules
 from tierdeck.store import Store, StoreCounts, counts, open_store, relate

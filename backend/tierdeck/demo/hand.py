@@ -11,15 +11,15 @@ from tierdeck.demo.demo_id import demo_id
 from tierdeck.demo.event import Event, at_ms
 from tierdeck.demo.material import DemoMemory
 from tierdeck.model import NodeChanges, Tier
-from tierdeck.promote.approve import approve
-from tierdeck.promote.holds import dismiss, hold, release
-from tierdeck.promote.log import entries
-from tierdeck.promote.override import archive_nodes, override_tier
+from tierdeck.promote.log.entries import entries
+from tierdeck.promote.moves.approve import approve
+from tierdeck.promote.moves.holds import dismiss, hold, release
+from tierdeck.promote.moves.override import archive_nodes, override_tier
+from tierdeck.promote.moves.undo import undo_move
+from tierdeck.promote.outlook.sweep import apply_sweep
+from tierdeck.promote.outlook.sweep_plan import plan_sweep
 from tierdeck.promote.records import LogFilter
 from tierdeck.promote.rules import DAY_MS, Rules
-from tierdeck.promote.sweep import apply_sweep
-from tierdeck.promote.sweep_plan import plan_sweep
-from tierdeck.promote.undo import undo_move
 from tierdeck.store import Store, edit_node, undo
 from tierdeck.store.revision_log import record_move
 

@@ -14,8 +14,8 @@ from tierdeck.errors import DamagedStoreError, StoreError, StoreNotFoundError
 from tierdeck.maintenance.fts_drift import find_drift
 from tierdeck.maintenance.manifest import count_rows, read_manifest, take_manifest
 from tierdeck.migrate import StoreKind
-from tierdeck.promote.log import log_head
-from tierdeck.promote.log_check import verify_log
+from tierdeck.promote.log.check import verify_log
+from tierdeck.promote.log.entries import log_head
 from tierdeck.store import open_store
 from tierdeck.store.raw_row import table_columns
 

@@ -8,10 +8,10 @@ from typing import Any
 import apsw
 
 from tierdeck.maintenance.health import DETAILS, Check
-from tierdeck.promote.count_check import CountCheck, count_differences
-from tierdeck.promote.hold_rows import holds_in
-from tierdeck.promote.log import log_head
-from tierdeck.promote.log_check import verify_log
+from tierdeck.promote.evidence.count_check import CountCheck, count_differences
+from tierdeck.promote.log.check import verify_log
+from tierdeck.promote.log.entries import log_head
+from tierdeck.promote.moves.hold_rows import holds_in
 from tierdeck.store import Store, StoreKind, time_ms_sql
 from tierdeck.store.rows import as_bytes, text_of
 

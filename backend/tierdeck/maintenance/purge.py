@@ -22,7 +22,7 @@ from tierdeck.maintenance.backup import list_backups
 from tierdeck.maintenance.index_purge import purge_index
 from tierdeck.maintenance.repair import rebuild_search_index
 from tierdeck.model import Tier, content_hash
-from tierdeck.promote.log_rewrite import rewrite_log
+from tierdeck.promote.log.rewrite import rewrite_log
 from tierdeck.secret_scan import find_secrets
 from tierdeck.store import Store
 from tierdeck.store.revision_log import record_move

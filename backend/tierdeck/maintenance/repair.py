@@ -14,8 +14,8 @@ from tierdeck.maintenance.backup import backup
 from tierdeck.maintenance.promotion_checks import REPAIR_LOG
 from tierdeck.maintenance.row_checks import delete_orphans
 from tierdeck.maintenance.schema_check import promised_objects, real_objects
-from tierdeck.promote.log_break import accept_break
-from tierdeck.promote.rebuild import rebuild_all_facts
+from tierdeck.promote.log.breaks import accept_break
+from tierdeck.promote.log.rebuild import rebuild_all_facts
 from tierdeck.store import Store, StoreKind
 
 

@@ -1,16 +1,14 @@
 """How memories move between the tiers: accesses, the rules and their evidence, the log, the operator's hand."""
 
-from tierdeck.promote.access import end_session, record_accesses, set_outcome
-from tierdeck.promote.approve import approve
-from tierdeck.promote.automatic import run_rules
-from tierdeck.promote.candidate_page import Candidate, CandidatePage, Place
-from tierdeck.promote.candidates import candidates, count_candidates
-from tierdeck.promote.holds import dismiss, hold, holds, release
-from tierdeck.promote.log import count_entries, log_head, moves_per_day
-from tierdeck.promote.log_break import LogBreak, accept_break
-from tierdeck.promote.log_check import LogCheck, verify_log
-from tierdeck.promote.near import count_near, near
-from tierdeck.promote.override import (
+from tierdeck.promote.agents.access import end_session, record_accesses, set_outcome
+from tierdeck.promote.agents.automatic import run_rules
+from tierdeck.promote.agents.sessions import meet_session
+from tierdeck.promote.log.breaks import LogBreak, accept_break
+from tierdeck.promote.log.check import LogCheck, verify_log
+from tierdeck.promote.log.entries import count_entries, log_head, moves_per_day
+from tierdeck.promote.moves.approve import approve
+from tierdeck.promote.moves.holds import dismiss, hold, holds, release
+from tierdeck.promote.moves.override import (
     OverridePreview,
     PlannedMove,
     archive_nodes,
@@ -18,15 +16,17 @@ from tierdeck.promote.override import (
     preview_override,
     restore_nodes,
 )
+from tierdeck.promote.moves.runs import runs
+from tierdeck.promote.moves.undo import undo_move, undo_run, undoable
+from tierdeck.promote.outlook.candidate_page import Candidate, CandidatePage, Place
+from tierdeck.promote.outlook.candidates import candidates, count_candidates
+from tierdeck.promote.outlook.near import count_near, near
+from tierdeck.promote.outlook.sweep import apply_sweep
+from tierdeck.promote.outlook.sweep_plan import SweepPlan, plan_sweep
+from tierdeck.promote.outlook.what_if import WhatIf, what_if
+from tierdeck.promote.outlook.why import Explanation, why
 from tierdeck.promote.records import Hold, LogEntry, LogFilter, Refused, Run, RunReport
 from tierdeck.promote.rules import Rules
-from tierdeck.promote.runs import runs
-from tierdeck.promote.sessions import meet_session
-from tierdeck.promote.sweep import apply_sweep
-from tierdeck.promote.sweep_plan import SweepPlan, plan_sweep
-from tierdeck.promote.undo import undo_move, undo_run, undoable
-from tierdeck.promote.what_if import WhatIf, what_if
-from tierdeck.promote.why import Explanation, why
 
 __all__ = [
     "Candidate",

@@ -34,8 +34,8 @@ BEGIN
     UPDATE td_facts SET conf_min = min(conf_min, NEW.confidence) WHERE node_id = NEW.id;
 END;
 
--- Longterm memories by their last use, for the rule that archives. The expression is `promote.facts_sql.NODE_USE`,
--- and the planner knows it again only when both are the same.
+-- Longterm memories by their last use, for the rule that archives. The expression is
+-- `promote.evidence.facts_sql.NODE_USE`, and the planner knows it again only when both are the same.
 CREATE INDEX td_nodes_idle ON nodes (
     coalesce(
         nullif(CASE

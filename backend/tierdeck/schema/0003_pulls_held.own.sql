@@ -1,5 +1,5 @@
--- The least confidence over the latest three root sessions, as `promote.facts_sql.held_sql` works it out: today's
--- value, what each change on record since the first pull of the oldest of them replaced and set, and the value that
+-- The least confidence over the latest three root sessions, as `promote.evidence.facts_sql.held_sql` works it out:
+-- today's value, what each change on record since the first pull of the oldest of them replaced and set, and the value that
 -- stood then.
 WITH history AS (
     SELECT

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import apsw
 
 from tierdeck.errors import StoreError, TransferError
-from tierdeck.promote.rebuild import rebuild_facts
+from tierdeck.promote.log.rebuild import rebuild_facts
 from tierdeck.store import Store
 from tierdeck.transfer.export_format import FORM_OF_KIND
 from tierdeck.transfer.import_report import ImportReport, Tally

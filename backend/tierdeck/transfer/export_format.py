@@ -28,7 +28,7 @@ import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from tierdeck.promote.log_row import LOG_COLUMNS
+from tierdeck.promote.log.row import LOG_COLUMNS
 from tierdeck.store.raw_row import RawValue, UndecodedText, text_of_bytes
 
 FORMAT_NAME = "tierdeck-export"

@@ -11,7 +11,7 @@ from typing import BinaryIO
 
 import apsw
 
-from tierdeck.promote.log import EMPTY_HEAD, HEAD_KEY
+from tierdeck.promote.log.entries import EMPTY_HEAD, HEAD_KEY
 from tierdeck.store import Store
 from tierdeck.store.raw_row import RawValue, raw_rows, table_columns
 from tierdeck.transfer.export_format import LEFT_OUT_SETTINGS, TABLES, TableForm, header_line, row_line

@@ -11,7 +11,7 @@ from typing import Any
 
 import apsw
 
-from tierdeck.promote.log import EMPTY_HEAD, HEAD_KEY
+from tierdeck.promote.log.entries import EMPTY_HEAD, HEAD_KEY
 from tierdeck.store import Store
 from tierdeck.transfer.export_format import FORM_OF_KIND
 from tierdeck.transfer.import_scratch import ImportScratch

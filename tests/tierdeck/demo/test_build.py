@@ -20,16 +20,16 @@ from tierdeck.demo.material import read_memories, read_sessions
 from tierdeck.errors import InvalidValueError, NotFoundError
 from tierdeck.maintenance.doctor import examine
 from tierdeck.model import Tier
-from tierdeck.promote.candidates import count_candidates
-from tierdeck.promote.holds import holds
-from tierdeck.promote.log import entries
-from tierdeck.promote.log_check import verify_log
-from tierdeck.promote.near import near
+from tierdeck.promote.log.check import verify_log
+from tierdeck.promote.log.entries import entries
+from tierdeck.promote.moves.holds import holds
+from tierdeck.promote.moves.runs import runs
+from tierdeck.promote.moves.undo import undo_move
+from tierdeck.promote.outlook.candidates import count_candidates
+from tierdeck.promote.outlook.near import near
+from tierdeck.promote.outlook.sweep_plan import plan_sweep
 from tierdeck.promote.records import LogFilter, LogKind
 from tierdeck.promote.rules import Rules
-from tierdeck.promote.runs import runs
-from tierdeck.promote.sweep_plan import plan_sweep
-from tierdeck.promote.undo import undo_move
 from tierdeck.store import (
     access_summary,
     confidence_changes,

@@ -20,7 +20,7 @@ from tierdeck.embed.model_record import Model, load_table
 from tierdeck.embed.vector_index import open_vector_index
 from tierdeck.embed.work_queue import OFF
 from tierdeck.model import NodeChanges, NodeDraft, content_hash
-from tierdeck.promote.override import archive_nodes
+from tierdeck.promote.moves.override import archive_nodes
 from tierdeck.store import Store, open_store
 from tierdeck.store.changes import edit_node
 from tierdeck.store.nodes import add_nodes

@@ -17,8 +17,8 @@ from tierdeck.errors import InvalidValueError, NotAStoreError, StoreNotFoundErro
 from tierdeck.maintenance.adopt import adopt, preview_unadopt, unadopt
 from tierdeck.maintenance.backup_check import verify_backup
 from tierdeck.model import Tier
-from tierdeck.promote.override import override_tier
-from tierdeck.promote.undo import undo_move
+from tierdeck.promote.moves.override import override_tier
+from tierdeck.promote.moves.undo import undo_move
 from tierdeck.store import Store, StoreKind, open_store
 
 FAMILY_TABLES = ("nodes", "hyperedges", "membership", "evolution_log", "confidence_updates", "content_fts")

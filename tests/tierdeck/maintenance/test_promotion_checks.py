@@ -15,15 +15,15 @@ from tierdeck.maintenance.doctor import examine
 from tierdeck.maintenance.health import Check
 from tierdeck.maintenance.repair import repair
 from tierdeck.model import AccessKind, NodeDraft, Tier
-from tierdeck.promote.access import record_accesses
-from tierdeck.promote.facts import read_facts
-from tierdeck.promote.holds import hold
-from tierdeck.promote.log import log_head
-from tierdeck.promote.log_break import breaks_in
-from tierdeck.promote.log_check import verify_log
-from tierdeck.promote.override import override_tier
-from tierdeck.promote.sessions import meet_session
-from tierdeck.promote.undo import undo_move
+from tierdeck.promote.agents.access import record_accesses
+from tierdeck.promote.agents.sessions import meet_session
+from tierdeck.promote.evidence.facts import read_facts
+from tierdeck.promote.log.breaks import breaks_in
+from tierdeck.promote.log.check import verify_log
+from tierdeck.promote.log.entries import log_head
+from tierdeck.promote.moves.holds import hold
+from tierdeck.promote.moves.override import override_tier
+from tierdeck.promote.moves.undo import undo_move
 from tierdeck.store import Store, add_node, add_nodes, get_node, open_store
 
 OFF = EmbeddingSettings(provider="off")

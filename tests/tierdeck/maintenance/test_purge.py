@@ -26,12 +26,12 @@ from tierdeck.maintenance.doctor import examine
 from tierdeck.maintenance.purge import preview_purge, purge
 from tierdeck.model import AccessKind, EdgeType, Member, NodeChanges, NodeDraft, Tier, content_hash
 from tierdeck.promote import record_accesses
-from tierdeck.promote.holds import hold, holds
-from tierdeck.promote.log import entries, log_head
-from tierdeck.promote.log_check import verify_log
-from tierdeck.promote.override import archive_nodes, override_tier
+from tierdeck.promote.log.check import verify_log
+from tierdeck.promote.log.entries import entries, log_head
+from tierdeck.promote.moves.holds import hold, holds
+from tierdeck.promote.moves.override import archive_nodes, override_tier
+from tierdeck.promote.moves.runs import runs
 from tierdeck.promote.records import LogFilter
-from tierdeck.promote.runs import runs
 from tierdeck.store import (
     Store,
     add_node,

@@ -12,7 +12,7 @@ import apsw
 
 from tests.family import FAMILY_SCHEMA
 from tierdeck.maintenance import adopt
-from tierdeck.promote.counts import recount
+from tierdeck.promote.evidence.counts import recount
 from tierdeck.promote.rules import DAY_MS
 from tierdeck.store import Store, open_store, set_setting
 

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from tierdeck.config import PromotionSettings
 from tierdeck.model import AccessKind, Outcome
-from tierdeck.promote.access import record_accesses
-from tierdeck.promote.sessions import meet_session
+from tierdeck.promote.agents.access import record_accesses
+from tierdeck.promote.agents.sessions import meet_session
 from tierdeck.store import Store
 
 BY_HAND = PromotionSettings(automatic=False)

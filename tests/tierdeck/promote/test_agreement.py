@@ -20,8 +20,8 @@ from tierdeck.promote import (
     plan_sweep,
     what_if,
 )
-from tierdeck.promote.due_sql import NEAR_DAYS
-from tierdeck.promote.facts import read_facts
+from tierdeck.promote.evidence.facts import read_facts
+from tierdeck.promote.outlook.due_sql import NEAR_DAYS
 from tierdeck.promote.rules import Decision, Facts, Rules, decide
 from tierdeck.store import Store
 

@@ -10,13 +10,13 @@ import pytest
 
 from tests.tierdeck.promote.pulls import pull
 from tierdeck.model import NodeDraft, Tier
-from tierdeck.promote.approve import approve
-from tierdeck.promote.holds import holds
-from tierdeck.promote.log_check import verify_log
-from tierdeck.promote.override import override_tier
+from tierdeck.promote.log.check import verify_log
+from tierdeck.promote.moves.approve import approve
+from tierdeck.promote.moves.holds import holds
+from tierdeck.promote.moves.override import override_tier
+from tierdeck.promote.moves.runs import run, runs
+from tierdeck.promote.moves.undo import undo_run
 from tierdeck.promote.rules import Rules
-from tierdeck.promote.runs import run, runs
-from tierdeck.promote.undo import undo_run
 from tierdeck.store import Store, add_nodes
 
 MEMORIES = 2_000
@@ -26,7 +26,7 @@ _WORKER = """
 import os, sys, threading
 from tierdeck.model import Tier
 from tierdeck.promote import *
-from tierdeck.promote.chunks import Pace
+from tierdeck.promote.moves.chunks import Pace
 from tierdeck.promote.rules import Rules
 from tierdeck.store import open_store
 

@@ -23,18 +23,18 @@ from tierdeck.embed.vector_index import open_vector_index
 from tierdeck.errors import ConflictError, NotFoundError
 from tierdeck.maintenance import adopt
 from tierdeck.model import AccessKind, EdgeType, Member, NodeDraft, NodeFilter, Tier
-from tierdeck.promote.access import record_accesses
-from tierdeck.promote.approve import approve
-from tierdeck.promote.counts import recount
-from tierdeck.promote.holds import dismiss, hold, release
-from tierdeck.promote.log import count_entries, entries
-from tierdeck.promote.log_check import verify_log
-from tierdeck.promote.override import archive_nodes, override_tier, preview_override, restore_nodes
+from tierdeck.promote.agents.access import record_accesses
+from tierdeck.promote.agents.sessions import meet_session
+from tierdeck.promote.evidence.counts import recount
+from tierdeck.promote.log.check import verify_log
+from tierdeck.promote.log.entries import count_entries, entries
+from tierdeck.promote.moves.approve import approve
+from tierdeck.promote.moves.holds import dismiss, hold, release
+from tierdeck.promote.moves.override import archive_nodes, override_tier, preview_override, restore_nodes
+from tierdeck.promote.moves.runs import runs
+from tierdeck.promote.moves.undo import undo_move, undo_run
 from tierdeck.promote.records import LogFilter
 from tierdeck.promote.rules import Rules
-from tierdeck.promote.runs import runs
-from tierdeck.promote.sessions import meet_session
-from tierdeck.promote.undo import undo_move, undo_run
 from tierdeck.search import hybrid_search
 from tierdeck.store import Store, add_node, add_nodes, count_nodes, get_node, open_store, relate
 

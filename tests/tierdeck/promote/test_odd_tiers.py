@@ -10,9 +10,9 @@ import pytest
 from tests.tierdeck.store.foreign import make_foreign_store
 from tierdeck import db, migrate
 from tierdeck.migrate import StoreKind
-from tierdeck.promote.log_check import verify_log
-from tierdeck.promote.override import archive_nodes
-from tierdeck.promote.undo import undo_move
+from tierdeck.promote.log.check import verify_log
+from tierdeck.promote.moves.override import archive_nodes
+from tierdeck.promote.moves.undo import undo_move
 from tierdeck.store import Store, open_store
 from tierdeck.store.rows import SQLValue
 

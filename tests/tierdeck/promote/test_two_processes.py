@@ -7,12 +7,12 @@ import pytest
 from tests.tierdeck.promote.pulls import pull
 from tests.tierdeck.promote.racing import race
 from tierdeck.model import NodeDraft, Tier
-from tierdeck.promote.holds import holds
-from tierdeck.promote.log import entries
-from tierdeck.promote.log_check import verify_log
-from tierdeck.promote.override import override_tier
+from tierdeck.promote.log.check import verify_log
+from tierdeck.promote.log.entries import entries
+from tierdeck.promote.moves.holds import holds
+from tierdeck.promote.moves.override import override_tier
+from tierdeck.promote.moves.runs import runs
 from tierdeck.promote.records import LogFilter
-from tierdeck.promote.runs import runs
 from tierdeck.store import Store, add_nodes, get_node, tier_moves
 
 MEMORIES = 60

@@ -6,7 +6,7 @@ import sqlite3
 from contextlib import closing
 
 from tierdeck.model import NodeChanges, NodeDraft
-from tierdeck.promote.override import archive_nodes
+from tierdeck.promote.moves.override import archive_nodes
 from tierdeck.store import Store, add_nodes, edit_node
 
 

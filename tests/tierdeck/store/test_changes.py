@@ -13,7 +13,7 @@ from tierdeck import db, migrate
 from tierdeck.errors import InvalidValueError, NotFoundError, ReadOnlyStoreError
 from tierdeck.migrate import StoreKind
 from tierdeck.model import NodeChanges, NodeDraft, NodeFilter, NodeType, Tier
-from tierdeck.promote.override import archive_nodes, restore_nodes
+from tierdeck.promote.moves.override import archive_nodes, restore_nodes
 from tierdeck.store import (
     Store,
     add_node,

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tests.tierdeck.store.foreign import make_foreign_store
 from tierdeck.model import AccessKind, NodeChanges, NodeDraft, NodeFilter, NodeType, Tier
 from tierdeck.promote import record_accesses
-from tierdeck.promote.override import archive_nodes, restore_nodes
+from tierdeck.promote.moves.override import archive_nodes, restore_nodes
 from tierdeck.store import (
     Store,
     add_node,

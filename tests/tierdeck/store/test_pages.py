@@ -18,7 +18,7 @@ from tests.tierdeck.damage import lose_row
 from tests.tierdeck.store.foreign import make_foreign_store
 from tierdeck.errors import DamagedStoreError
 from tierdeck.model import EdgeType, Member, NodeDraft, NodeFilter, NodeType, Tier
-from tierdeck.promote.override import archive_nodes
+from tierdeck.promote.moves.override import archive_nodes
 from tierdeck.store import (
     Cursor,
     Page,

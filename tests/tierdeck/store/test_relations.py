@@ -16,7 +16,7 @@ from tierdeck import db, migrate
 from tierdeck.errors import ConflictError, InvalidValueError, NotFoundError
 from tierdeck.migrate import StoreKind
 from tierdeck.model import EdgeType, Member, NodeDraft
-from tierdeck.promote.override import archive_nodes
+from tierdeck.promote.moves.override import archive_nodes
 from tierdeck.store import (
     Store,
     add_nodes,

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from tierdeck.model import AccessKind, NodeDraft, Outcome
-from tierdeck.promote.access import record_accesses
-from tierdeck.promote.sessions import meet_session
+from tierdeck.promote.agents.access import record_accesses
+from tierdeck.promote.agents.sessions import meet_session
 from tierdeck.store import Store, add_nodes, open_store
 from tierdeck.store.session_uses import session_uses, uses_of_node
 

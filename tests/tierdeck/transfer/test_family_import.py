@@ -13,8 +13,8 @@ from tests.family import family_id
 from tests.tierdeck.transfer.test_round_trip import exported
 from tierdeck.errors import ConflictError, NotAStoreError, StoreNotFoundError
 from tierdeck.model import NodeChanges, NodeDraft
+from tierdeck.promote.outlook.sweep_plan import plan_sweep
 from tierdeck.promote.rules import DAY_MS, Rules
-from tierdeck.promote.sweep_plan import plan_sweep
 from tierdeck.store import (
     Store,
     add_node,

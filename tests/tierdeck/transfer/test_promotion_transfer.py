@@ -16,18 +16,18 @@ from tierdeck.config import EmbeddingSettings
 from tierdeck.maintenance.adopt import adopt
 from tierdeck.maintenance.doctor import examine
 from tierdeck.model import AccessKind, NodeDraft, Tier
-from tierdeck.promote.access import end_session, record_accesses
-from tierdeck.promote.facts import read_facts
-from tierdeck.promote.holds import dismiss, holds
-from tierdeck.promote.kept_head import kept_head
-from tierdeck.promote.log import entries, log_head
-from tierdeck.promote.log_check import verify_log
-from tierdeck.promote.override import override_tier
+from tierdeck.promote.agents.access import end_session, record_accesses
+from tierdeck.promote.agents.sessions import meet_session
+from tierdeck.promote.evidence.facts import read_facts
+from tierdeck.promote.log.check import verify_log
+from tierdeck.promote.log.entries import entries, log_head
+from tierdeck.promote.log.kept_head import kept_head
+from tierdeck.promote.moves.holds import dismiss, holds
+from tierdeck.promote.moves.override import override_tier
+from tierdeck.promote.moves.runs import runs
+from tierdeck.promote.moves.undo import undo_move, undoable
 from tierdeck.promote.records import LogFilter
 from tierdeck.promote.rules import Rules
-from tierdeck.promote.runs import runs
-from tierdeck.promote.sessions import meet_session
-from tierdeck.promote.undo import undo_move, undoable
 from tierdeck.store import Store, add_nodes, get_node, open_store, tier_moves
 from tierdeck.transfer.import_report import ImportReport
 from tierdeck.transfer.jsonl_import import import_jsonl, preview_import

@@ -19,10 +19,10 @@ from tests.tierdeck.damage import empty_text
 from tierdeck.errors import DamagedStoreError
 from tierdeck.maintenance.adopt import adopt
 from tierdeck.model import NodeChanges, NodeDraft
-from tierdeck.promote.counts import recount
-from tierdeck.promote.log_row import LOG_COLUMNS, row_digest
-from tierdeck.promote.override import archive_nodes, restore_nodes
-from tierdeck.promote.undo import undo_move, undoable
+from tierdeck.promote.evidence.counts import recount
+from tierdeck.promote.log.row import LOG_COLUMNS, row_digest
+from tierdeck.promote.moves.override import archive_nodes, restore_nodes
+from tierdeck.promote.moves.undo import undo_move, undoable
 from tierdeck.store import (
     Store,
     add_node,

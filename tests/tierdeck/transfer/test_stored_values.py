@@ -10,7 +10,7 @@ import pytest
 from tests.tierdeck.transfer.test_jsonl_import import Record, an_export, node
 from tests.tierdeck.transfer.test_round_trip import exported
 from tierdeck.model import NodeDraft
-from tierdeck.promote.override import archive_nodes
+from tierdeck.promote.moves.override import archive_nodes
 from tierdeck.store import Store, add_node
 from tierdeck.transfer.jsonl_import import import_jsonl, preview_import
 

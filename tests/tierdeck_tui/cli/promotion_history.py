@@ -6,9 +6,9 @@ from pathlib import Path
 
 from tierdeck.config import PromotionSettings
 from tierdeck.model import AccessKind, NodeDraft, NodeType, Outcome, Tier
-from tierdeck.promote.access import end_session, record_accesses
+from tierdeck.promote.agents.access import end_session, record_accesses
+from tierdeck.promote.agents.sessions import meet_session
 from tierdeck.promote.rules import DAY_MS
-from tierdeck.promote.sessions import meet_session
 from tierdeck.store import Store, add_nodes, open_store
 from tierdeck.times import now_ms
 

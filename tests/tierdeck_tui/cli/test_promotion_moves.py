@@ -15,8 +15,8 @@ from tests.tierdeck_tui.cli.conftest import Command
 from tests.tierdeck_tui.cli.promotion_history import BACK, DUE, KNOWN, MANUAL, NEAR, STALE, make_history, visit
 from tests.tierdeck_tui.cli.terminal import command_line, in_terminal, piped
 from tierdeck.model import AccessKind, NodeDraft
-from tierdeck.promote.access import record_accesses
-from tierdeck.promote.sessions import meet_session
+from tierdeck.promote.agents.access import record_accesses
+from tierdeck.promote.agents.sessions import meet_session
 from tierdeck.store import add_nodes, get_node, open_store
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from tests.family import family_id
 from tierdeck.model import NodeDraft, Tier
-from tierdeck.promote.override import override_tier
+from tierdeck.promote.moves.override import override_tier
 from tierdeck.promote.rules import Rules
 from tierdeck.session import open_session
 from tierdeck.store import Store, add_node, open_store

@@ -7,11 +7,11 @@ from pathlib import Path
 from tests.tierdeck_tui.conftest import keyword_settings
 from tierdeck.config import PromotionSettings
 from tierdeck.model import NodeDraft, Tier
-from tierdeck.promote.holds import hold
-from tierdeck.promote.override import override_tier
+from tierdeck.promote.moves.holds import hold
+from tierdeck.promote.moves.override import override_tier
+from tierdeck.promote.outlook.sweep import apply_sweep
+from tierdeck.promote.outlook.sweep_plan import plan_sweep
 from tierdeck.promote.rules import Rules
-from tierdeck.promote.sweep import apply_sweep
-from tierdeck.promote.sweep_plan import plan_sweep
 from tierdeck.session import open_session
 from tierdeck.store import Store, add_nodes, open_store
 from tierdeck_tui.reading.console import Console

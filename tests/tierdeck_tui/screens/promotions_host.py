@@ -13,7 +13,7 @@ from tests.tierdeck_tui.settled import settled
 from tierdeck.config import PromotionSettings
 from tierdeck.model import AccessKind, NodeDraft, NodeType, Tier
 from tierdeck.promote import end_session, meet_session, record_accesses
-from tierdeck.promote.log import entries
+from tierdeck.promote.log.entries import entries
 from tierdeck.promote.records import LogEntry, LogFilter
 from tierdeck.store import Store, add_nodes, get_node, open_store
 from tierdeck_tui.app import TierdeckApp

@@ -20,9 +20,9 @@ from tests.tierdeck_tui.screens.promotions_host import (
     waiting_store,
 )
 from tierdeck.model import NodeChanges, NodeDraft, Tier
-from tierdeck.promote.holds import hold, holds
-from tierdeck.promote.override import override_tier
-from tierdeck.promote.runs import runs
+from tierdeck.promote.moves.holds import hold, holds
+from tierdeck.promote.moves.override import override_tier
+from tierdeck.promote.moves.runs import runs
 from tierdeck.store import add_nodes, edit_node, get_node, open_store
 from tierdeck_tui.screens.choice import ChoiceDialog
 from tierdeck_tui.screens.confirm import ConfirmDialog

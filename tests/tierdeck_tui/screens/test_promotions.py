@@ -25,8 +25,8 @@ from tests.tierdeck_tui.screens.promotions_host import (
 from tests.tierdeck_tui.test_app import controls
 from tierdeck.model import AccessKind, NodeDraft, Tier
 from tierdeck.promote import meet_session, record_accesses
-from tierdeck.promote.holds import dismiss, hold
-from tierdeck.promote.override import override_tier
+from tierdeck.promote.moves.holds import dismiss, hold
+from tierdeck.promote.moves.override import override_tier
 from tierdeck.promote.rules import Rules
 from tierdeck.store import add_node, add_nodes, open_store
 from tierdeck_tui.screens.log_filter_form import LogFilterForm

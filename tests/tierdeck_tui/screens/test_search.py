@@ -8,7 +8,7 @@ from tests.tierdeck_tui.conftest import MakeApp
 from tests.tierdeck_tui.screens.search_host import Seen, words_only
 from tests.tierdeck_tui.test_app import screen_text
 from tierdeck.model import NodeDraft, NodeFilter, NodeType, Tier
-from tierdeck.promote.override import archive_nodes
+from tierdeck.promote.moves.override import archive_nodes
 from tierdeck.search import hybrid_search, parse_query
 from tierdeck.store import add_nodes, open_store, page_around
 from tierdeck_tui.reading.search_run import SearchRequest

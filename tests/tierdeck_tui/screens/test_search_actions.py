@@ -12,7 +12,7 @@ from textual.widgets import Input
 from tests.tierdeck_tui.conftest import MakeApp
 from tests.tierdeck_tui.screens.search_host import Seen, words_only
 from tierdeck.model import NodeChanges, NodeDraft, NodeType, Tier
-from tierdeck.promote.log import entries
+from tierdeck.promote.log.entries import entries
 from tierdeck.promote.records import LogFilter
 from tierdeck.store import Store, add_nodes, edit_node, get_node, open_store, revisions
 from tierdeck_tui.screens.confirm import ConfirmDialog

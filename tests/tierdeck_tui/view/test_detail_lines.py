@@ -18,9 +18,9 @@ from tierdeck.model import (
     Tier,
     TierMove,
 )
+from tierdeck.promote.outlook.why import Explanation
 from tierdeck.promote.records import Hold, LogEntry
 from tierdeck.promote.rules import Facts, Rules, decide
-from tierdeck.promote.why import Explanation
 from tierdeck.store import AccessSummary
 from tierdeck_tui.reading.memory_facts import MemoryFacts
 from tierdeck_tui.view.detail_lines import detail_text

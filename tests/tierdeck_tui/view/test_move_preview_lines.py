@@ -6,13 +6,13 @@ import pytest
 from rich.cells import cell_len
 
 from tierdeck.model import NodeRow, NodeType, Tier
-from tierdeck.promote.candidate_page import Candidate
-from tierdeck.promote.override import OverridePreview, PlannedMove
+from tierdeck.promote.moves.override import OverridePreview, PlannedMove
+from tierdeck.promote.outlook.candidate_page import Candidate
+from tierdeck.promote.outlook.sweep_plan import SweepPlan
+from tierdeck.promote.outlook.what_if import WhatIf
+from tierdeck.promote.outlook.why import Explanation
 from tierdeck.promote.records import Hold
 from tierdeck.promote.rules import Facts, Rules, decide
-from tierdeck.promote.sweep_plan import SweepPlan
-from tierdeck.promote.what_if import WhatIf
-from tierdeck.promote.why import Explanation
 from tierdeck.store import AccessSummary
 from tierdeck_tui.view.candidate_line import candidate_lines
 from tierdeck_tui.view.explanation_lines import explanation_lines

@@ -11,7 +11,7 @@ from rich.cells import cell_len
 from tests.tierdeck_tui.conftest import HOSTILE_TEXTS
 from tests.tierdeck_tui.test_app import controls
 from tests.tierdeck_tui.view.rows import NOW_MS, row
-from tierdeck.promote.candidate_page import Candidate
+from tierdeck.promote.outlook.candidate_page import Candidate
 from tierdeck.promote.records import LogEntry, LogFilter, Run
 from tierdeck.promote.rules import DAY_MS, Facts, Rules, decide
 from tierdeck_tui.reading.promotion_facts import PromotionFacts

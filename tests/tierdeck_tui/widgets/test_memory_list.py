@@ -10,7 +10,7 @@ from tests.tierdeck_tui.settled import settled
 from tests.tierdeck_tui.view.rows import hit, row
 from tests.tierdeck_tui.widgets.host import Host
 from tierdeck.model import NodeDraft, NodeFilter
-from tierdeck.promote.override import archive_nodes
+from tierdeck.promote.moves.override import archive_nodes
 from tierdeck.store import Cursor, Page, Store, add_nodes, open_store
 from tierdeck_tui.reading.memory_pages import PAGE_ROWS, MemoryPages
 from tierdeck_tui.view.line import line

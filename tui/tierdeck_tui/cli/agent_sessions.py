@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from tierdeck.promote.facts import check_tracked
+from tierdeck.promote.evidence.facts import check_tracked
 from tierdeck.store import access_summary, get_node, resolve_id
 from tierdeck.store.session_uses import session_uses, uses_of_node
 from tierdeck_tui.cli.output import put_json, put_lines, talk

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 import click
 
-from tierdeck.promote.approve import approve
-from tierdeck.promote.candidates import candidates
-from tierdeck.promote.chunks import Pace
-from tierdeck.promote.holds import dismiss
+from tierdeck.promote.moves.approve import approve
+from tierdeck.promote.moves.chunks import Pace
+from tierdeck.promote.moves.holds import dismiss
+from tierdeck.promote.outlook.candidates import candidates
 from tierdeck.promote.rules import RuleName, Rules, rules_of
 from tierdeck.store import Store
 from tierdeck_tui.cli.ask import confirm

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import click
 
-from tierdeck.promote.override import archive_nodes, restore_nodes
+from tierdeck.promote.moves.override import archive_nodes, restore_nodes
 from tierdeck_tui.cli.ids import ids_argument, resolved
 from tierdeck_tui.cli.output import put, put_json, talk
 from tierdeck_tui.cli.run import Run

@@ -7,11 +7,11 @@ from typing import Any, TypeVar
 
 import click
 
-from tierdeck.promote.candidate_page import Candidate
-from tierdeck.promote.candidates import candidates, count_candidates
-from tierdeck.promote.near import count_near, near
+from tierdeck.promote.outlook.candidate_page import Candidate
+from tierdeck.promote.outlook.candidates import candidates, count_candidates
+from tierdeck.promote.outlook.near import count_near, near
+from tierdeck.promote.outlook.why import why
 from tierdeck.promote.rules import RuleName, Rules, rules_of
-from tierdeck.promote.why import why
 from tierdeck.store import read_rows, resolve_id, tier_moves
 from tierdeck_tui.cli.output import put, put_json, put_lines, talk
 from tierdeck_tui.cli.rule_options import rule_option

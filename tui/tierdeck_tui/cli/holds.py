@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import click
 
-from tierdeck.promote.facts import check_tracked
-from tierdeck.promote.holds import hold, holds, release
+from tierdeck.promote.evidence.facts import check_tracked
+from tierdeck.promote.moves.holds import hold, holds, release
 from tierdeck_tui.cli.ids import ids_argument, resolved
 from tierdeck_tui.cli.output import put_json, put_lines, talk
 from tierdeck_tui.cli.report import put_report

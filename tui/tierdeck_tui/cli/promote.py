@@ -5,8 +5,8 @@ from __future__ import annotations
 import click
 
 from tierdeck.model import Tier
-from tierdeck.promote.chunks import Pace
-from tierdeck.promote.override import OverridePreview, override_tier, preview_override
+from tierdeck.promote.moves.chunks import Pace
+from tierdeck.promote.moves.override import OverridePreview, override_tier, preview_override
 from tierdeck.promote.reason import checked_reason
 from tierdeck.promote.rules import rules_of
 from tierdeck.store import Store, read_rows

@@ -8,13 +8,13 @@ import click
 
 from tierdeck.errors import DamagedStoreError, NotFoundError
 from tierdeck.model import Tier
-from tierdeck.promote.facts import check_tracked
-from tierdeck.promote.kept_head import HEAD, kept_head
-from tierdeck.promote.log import count_entries, entries
-from tierdeck.promote.log_check import verify_log
+from tierdeck.promote.evidence.facts import check_tracked
+from tierdeck.promote.log.check import verify_log
+from tierdeck.promote.log.entries import count_entries, entries
+from tierdeck.promote.log.kept_head import HEAD, kept_head
+from tierdeck.promote.moves.runs import runs
 from tierdeck.promote.records import LogFilter, LogKind
 from tierdeck.promote.rules import RuleName
-from tierdeck.promote.runs import runs
 from tierdeck.store import Store, resolve_id
 from tierdeck_tui.cli.output import put, put_json, put_lines, talk
 from tierdeck_tui.cli.path_argument import path_of

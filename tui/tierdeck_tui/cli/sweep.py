@@ -5,11 +5,11 @@ from __future__ import annotations
 import click
 
 from tierdeck.config import Origin
+from tierdeck.promote.outlook.sweep import apply_sweep
+from tierdeck.promote.outlook.sweep_plan import SweepPlan, plan_sweep
+from tierdeck.promote.outlook.what_if import what_if
 from tierdeck.promote.records import RunReport
 from tierdeck.promote.rules import rules_of
-from tierdeck.promote.sweep import apply_sweep
-from tierdeck.promote.sweep_plan import SweepPlan, plan_sweep
-from tierdeck.promote.what_if import what_if
 from tierdeck_tui.cli.frame import STOPPED
 from tierdeck_tui.cli.output import put, put_json, put_lines, talk
 from tierdeck_tui.cli.progress import ProgressBar

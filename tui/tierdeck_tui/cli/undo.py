@@ -8,9 +8,9 @@ import click
 
 from tierdeck.errors import EXIT_PARTLY_DONE, ConflictError, NotFoundError
 from tierdeck.model import Revision
-from tierdeck.promote.log import entries, entry
+from tierdeck.promote.log.entries import entries, entry
+from tierdeck.promote.moves.undo import undo_move, undo_run, undoable
 from tierdeck.promote.records import LogEntry, LogFilter, Refused
-from tierdeck.promote.undo import undo_move, undo_run, undoable
 from tierdeck.store import Store, redo, revisions, undo
 from tierdeck_tui.cli.ids import resolved
 from tierdeck_tui.cli.output import put, put_json, talk

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tierdeck.model import Access, ConfidenceChange, Node, Revision, SessionRow, TierMove
+from tierdeck.promote.outlook.why import Explanation, why
 from tierdeck.promote.rules import Rules
-from tierdeck.promote.why import Explanation, why
 from tierdeck.store import (
     AccessSummary,
     RelatedNode,

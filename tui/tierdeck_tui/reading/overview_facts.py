@@ -11,9 +11,9 @@ import apsw
 from tierdeck.embed.index_path import index_path
 from tierdeck.errors import TierdeckError
 from tierdeck.maintenance.health import Check
-from tierdeck.promote.holds import holds
+from tierdeck.promote.moves.holds import holds
+from tierdeck.promote.moves.runs import run
 from tierdeck.promote.records import Run
-from tierdeck.promote.runs import run
 from tierdeck.store import Store, StoreCounts, StoreKind, counts, time_ms_sql
 from tierdeck_tui.reading.console import Console
 from tierdeck_tui.reading.promotion_facts import PromotionFacts, read_promotion_facts

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from tierdeck.promote.candidates import count_candidates
-from tierdeck.promote.facts import check_tracked
-from tierdeck.promote.holds import holds
-from tierdeck.promote.log import count_entries, moves_per_day
-from tierdeck.promote.near import count_near
+from tierdeck.promote.evidence.facts import check_tracked
+from tierdeck.promote.log.entries import count_entries, moves_per_day
+from tierdeck.promote.moves.holds import holds
+from tierdeck.promote.moves.runs import runs
+from tierdeck.promote.outlook.candidates import count_candidates
+from tierdeck.promote.outlook.near import count_near
 from tierdeck.promote.records import LogFilter, Run
 from tierdeck.promote.rules import RuleName, Rules, rules_of
-from tierdeck.promote.runs import runs
 from tierdeck_tui.reading.console import Console
 
 LAST_RUNS = 3

@@ -13,13 +13,13 @@ from typing import Any
 import apsw
 
 from tierdeck.model import NodeRow
-from tierdeck.promote.candidate_page import Candidate, CandidatePage, Place
-from tierdeck.promote.candidates import candidates
-from tierdeck.promote.log import entries
-from tierdeck.promote.near import near
+from tierdeck.promote.log.entries import entries
+from tierdeck.promote.moves.runs import runs
+from tierdeck.promote.outlook.candidate_page import Candidate, CandidatePage, Place
+from tierdeck.promote.outlook.candidates import candidates
+from tierdeck.promote.outlook.near import near
 from tierdeck.promote.records import LogEntry, LogFilter, Run
 from tierdeck.promote.rules import RuleName, Rules
-from tierdeck.promote.runs import runs
 from tierdeck.store import Store
 from tierdeck.store.rows import read_rows
 

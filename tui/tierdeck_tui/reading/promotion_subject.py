@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from tierdeck.errors import NotFoundError
 from tierdeck.model import Access, NodeRow, TierMove
-from tierdeck.promote.why import Explanation, why
+from tierdeck.promote.outlook.why import Explanation, why
 from tierdeck.store import accesses, tier_moves
 from tierdeck.store.rows import read_rows
 from tierdeck_tui.reading.console import Console

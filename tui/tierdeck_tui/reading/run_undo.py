@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tierdeck.promote.undo import undoable
-
-from tierdeck.promote.log import count_entries, entries
+from tierdeck.promote.log.entries import count_entries, entries
+from tierdeck.promote.moves.undo import undoable
 from tierdeck.promote.records import LogEntry, LogFilter
 from tierdeck.store import Store
 

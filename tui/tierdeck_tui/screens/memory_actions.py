@@ -13,7 +13,7 @@ from textual import work
 
 from tierdeck.errors import TierdeckError
 from tierdeck.model import Node, Tier
-from tierdeck.promote.override import archive_nodes, restore_nodes
+from tierdeck.promote.moves.override import archive_nodes, restore_nodes
 from tierdeck.secret_scan import has_secret, mask_secrets
 from tierdeck.store import edit_node, get_node
 from tierdeck_tui.reading.console import Console

@@ -16,13 +16,13 @@ from textual import work
 from textual.message import Message
 
 from tierdeck.errors import StoppedError, TierdeckError
-from tierdeck.promote.approve import approve
-from tierdeck.promote.holds import dismiss
-from tierdeck.promote.log_check import LogCheck, verify_log
+from tierdeck.promote.log.check import LogCheck, verify_log
+from tierdeck.promote.moves.approve import approve
+from tierdeck.promote.moves.holds import dismiss
+from tierdeck.promote.moves.undo import undo_run
+from tierdeck.promote.outlook.sweep import apply_sweep
+from tierdeck.promote.outlook.sweep_plan import SweepPlan, plan_sweep
 from tierdeck.promote.records import Run, RunReport
-from tierdeck.promote.sweep import apply_sweep
-from tierdeck.promote.sweep_plan import SweepPlan, plan_sweep
-from tierdeck.promote.undo import undo_run
 from tierdeck_tui.reading.console import Console
 from tierdeck_tui.reading.promotion_facts import rules_in_force
 from tierdeck_tui.reading.promotion_items import CandidateItem

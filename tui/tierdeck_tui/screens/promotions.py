@@ -13,7 +13,7 @@ from textual.widget import Widget
 from textual.worker import get_current_worker
 
 from tierdeck.errors import TierdeckError
-from tierdeck.promote.log import count_entries
+from tierdeck.promote.log.entries import count_entries
 from tierdeck.promote.records import LogEntry, LogFilter
 from tierdeck.promote.rules import RuleName
 from tierdeck_tui.actions import Scope

@@ -13,9 +13,9 @@ from textual import work
 
 from tierdeck.errors import TierdeckError
 from tierdeck.model import NodeRow, Tier
-from tierdeck.promote.facts import check_tracked
-from tierdeck.promote.holds import hold, holds, release
-from tierdeck.promote.override import OverridePreview, override_tier, preview_override
+from tierdeck.promote.evidence.facts import check_tracked
+from tierdeck.promote.moves.holds import hold, holds, release
+from tierdeck.promote.moves.override import OverridePreview, override_tier, preview_override
 from tierdeck.promote.records import Hold, RunReport
 from tierdeck.store.rows import read_rows
 from tierdeck_tui.messages import LogWanted

@@ -10,8 +10,8 @@ from textual import work
 
 from tierdeck.errors import TierdeckError
 from tierdeck.model import Node, Revision
+from tierdeck.promote.moves.undo import undo_move, undoable
 from tierdeck.promote.records import LogEntry
-from tierdeck.promote.undo import undo_move, undoable
 from tierdeck.store import get_node, revisions, undo
 from tierdeck_tui.action_app import ActionApp
 from tierdeck_tui.reading.console import Console

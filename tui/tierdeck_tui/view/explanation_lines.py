@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tierdeck.model import NodeRow, TierMove
-from tierdeck.promote.why import Explanation
+from tierdeck.promote.outlook.why import Explanation
 from tierdeck_tui.view.decision_lines import clock_note, decision_lines
 from tierdeck_tui.view.excerpt import excerpt_line
 from tierdeck_tui.view.format import count, counted, local_time

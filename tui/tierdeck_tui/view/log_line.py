@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tierdeck.promote.automatic import AUTOMATIC_ACTOR
+from tierdeck.promote.agents.automatic import AUTOMATIC_ACTOR
 from tierdeck.promote.records import LogEntry
 from tierdeck.secret_scan import mask_secrets
 from tierdeck_tui.view.decision_lines import criterion_lines, rule_words

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from tierdeck.model import NodeRow
-from tierdeck.promote.override import OverridePreview, PlannedMove
+from tierdeck.promote.moves.override import OverridePreview, PlannedMove
+from tierdeck.promote.outlook.sweep_plan import SweepPlan
 from tierdeck.promote.records import Hold
 from tierdeck.promote.rules import RuleName
-from tierdeck.promote.sweep_plan import SweepPlan
 from tierdeck_tui.view.decision_lines import rule_words, verdict
 from tierdeck_tui.view.excerpt import excerpt_line
 from tierdeck_tui.view.format import count, counted

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tierdeck.promote.candidate_page import Candidate
+from tierdeck.promote.outlook.candidate_page import Candidate
+from tierdeck.promote.outlook.sweep_plan import SweepPlan
+from tierdeck.promote.outlook.what_if import WhatIf
 from tierdeck.promote.rules import Rules
-from tierdeck.promote.sweep_plan import SweepPlan
-from tierdeck.promote.what_if import WhatIf
 from tierdeck_tui.view.decision_form import decision_form
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from tierdeck.promote.candidate_page import Candidate
+from tierdeck.promote.outlook.candidate_page import Candidate
+from tierdeck.promote.outlook.what_if import WhatIf
 from tierdeck.promote.rules import RuleName
-from tierdeck.promote.what_if import WhatIf
 from tierdeck_tui.view.decision_lines import rule_words
 from tierdeck_tui.view.excerpt import excerpt_line
 from tierdeck_tui.view.format import count

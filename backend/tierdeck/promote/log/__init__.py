@@ -1,0 +1,1 @@
+"""The promotion log: append-only and chained, its check, and what it tells when played back."""

@@ -1,0 +1,1 @@
+"""What would move: candidates, near misses, a sweep's plan, other numbers, and why."""

@@ -1,0 +1,58 @@
+"""What the rules would move: every criterion passed, and neither a hold nor a dismissal stands against it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from tierdeck.promote.evidence.facts import check_tracked
+from tierdeck.promote.evidence.facts_sql import facts_sql
+from tierdeck.promote.outlook.candidate_page import CandidatePage, Place, read_page
+from tierdeck.promote.outlook.due_sql import candidate_sources, parameters
+from tierdeck.promote.outlook.tally import free_rows
+from tierdeck.promote.rules import RuleName, Rules
+from tierdeck.store import Store
+
+
+def candidates(
+    store: Store,
+    rules: Rules,
+    now_ms: int,
+    *,
+    rule: RuleName | None = None,
+    after: Place | None = None,
+    limit_rows: int = 50,
+) -> CandidatePage:
+    """The memories that pass every criterion of their rule, without those held or dismissed.
+
+    An archived memory that was pulled again is listed too, though no rule moves it: that is done by hand.
+
+    Args:
+        now_ms: milliseconds since the epoch.
+        rule: only its candidates; None is all.
+        after: the `next` of the page before.
+        limit_rows: at most so many rows, 1 or more.
+
+    Returns:
+        By rule in the order of the tiers. Of task those with the most pulls in one session first, then by
+        sessions, then by the latest pull; of session those with the most sessions, then successes, failures and
+        confidence; of longterm the longest unused; of archive the latest pulled. Ties go by the row in the store.
+
+    Raises:
+        ReadOnlyStoreError: the store has no access records.
+        InvalidValueError: the limit is none.
+    Spec: SPEC-09.11, SPEC-09.12
+    """
+    check_tracked(store)
+    form = facts_sql(store)
+    sources = candidate_sources(form)
+    return store.read(
+        lambda conn: read_page(conn, form, sources, rules, now_ms, rule=rule, after=after, limit_rows=limit_rows)
+    )
+
+
+def count_candidates(store: Store, rules: Rules, now_ms: int) -> Mapping[RuleName, int]:
+    """How many candidates each rule has, in the order of the tiers; raises as `candidates` does."""
+    check_tracked(store)
+    sources = candidate_sources(facts_sql(store))
+    values = parameters(rules, now_ms)
+    return store.read(lambda conn: free_rows(conn, sources, values))

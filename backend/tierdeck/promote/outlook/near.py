@@ -1,0 +1,59 @@
+"""What lacks exactly one thing to be moved by the rules."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from tierdeck.promote.evidence.facts import check_tracked
+from tierdeck.promote.evidence.facts_sql import facts_sql
+from tierdeck.promote.outlook.candidate_page import CandidatePage, Place, read_page
+from tierdeck.promote.outlook.due_sql import near_sources, parameters
+from tierdeck.promote.outlook.tally import free_rows
+from tierdeck.promote.rules import RuleName, Rules
+from tierdeck.store import Store
+
+
+def near(
+    store: Store,
+    rules: Rules,
+    now_ms: int,
+    *,
+    rule: RuleName | None = None,
+    after: Place | None = None,
+    limit_rows: int = 50,
+) -> CandidatePage:
+    """The memories that fail exactly one criterion of their rule, without those held or dismissed.
+
+    Of task only those pulled at least once, of longterm those within 14 days of being stale, of archive none.
+
+    Args:
+        now_ms: milliseconds since the epoch.
+        rule: only those near to it; None is all.
+        after: the `next` of the page before.
+        limit_rows: at most so many rows, 1 or more.
+
+    Returns:
+        By rule in the order of the tiers, and within it as `candidates` has them: of task the most pulls in one
+        session first, then the most sessions, so that a memory pulled once in each of ten stands at the top. Of
+        longterm those whose own columns tell a use before that of our records come last.
+
+    Raises:
+        ReadOnlyStoreError: the store has no access records.
+        InvalidValueError: the limit is none.
+    Spec: SPEC-09.11, SPEC-09.12
+    """
+    check_tracked(store)
+    form = facts_sql(store)
+    sources = near_sources(form)
+    return store.read(
+        lambda conn: read_page(conn, form, sources, rules, now_ms, rule=rule, after=after, limit_rows=limit_rows)
+    )
+
+
+def count_near(store: Store, rules: Rules, now_ms: int) -> Mapping[RuleName, int]:
+    """How many are near to each rule, in the order of the tiers; raises as `near` does."""
+    check_tracked(store)
+    sources = near_sources(facts_sql(store))
+    values = parameters(rules, now_ms)
+    counts = store.read(lambda conn: free_rows(conn, sources, values))
+    return {**counts, "archive-longterm": 0}

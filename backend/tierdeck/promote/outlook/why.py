@@ -1,0 +1,63 @@
+"""Why a memory is where it is, and what it lacks to move on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import apsw
+
+from tierdeck.errors import NotFoundError
+from tierdeck.promote.evidence.facts import check_tracked, facts_in
+from tierdeck.promote.evidence.facts_sql import facts_sql
+from tierdeck.promote.log.entries import entries
+from tierdeck.promote.moves.hold_rows import holds_in
+from tierdeck.promote.records import Hold, LogEntry, LogFilter
+from tierdeck.promote.rules import Decision, Facts, Rules, decide
+from tierdeck.store import AccessSummary, Store, access_summary
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """What the rules look at in one memory, what they say, what stands against it, and how it came to its tier.
+
+    `history` holds the latest rows of the promotion log, newest first. `pulls` counts asked-for and pushed looks
+    apart: rules count pulls only.
+    """
+
+    facts: Facts
+    decision: Decision
+    hold: Hold | None
+    history: tuple[LogEntry, ...]
+    pulls: AccessSummary
+
+
+def why(store: Store, node_id: str, rules: Rules, now_ms: int, *, limit_rows: int = 100) -> Explanation:
+    """Explain one memory, in one snapshot of the store; looking at it is no access.
+
+    Args:
+        node_id: a full id; an archived memory too.
+        now_ms: milliseconds since the epoch.
+        limit_rows: so many rows of history at most.
+
+    Raises:
+        NotFoundError: there is no such memory.
+        ReadOnlyStoreError: the store has no access records.
+    Spec: SPEC-09.11, SPEC-09.12, SPEC-09.14
+    """
+    check_tracked(store)
+    form = facts_sql(store)
+
+    def look(conn: apsw.Connection) -> Explanation:
+        facts = facts_in(conn, form, [node_id], now_ms).get(node_id)
+        if facts is None:
+            raise NotFoundError(f"explain memory {node_id[:80]}: there is none in {store.path}")
+        holds = holds_in(conn, [node_id], now_ms)
+        return Explanation(
+            facts=facts,
+            decision=decide(facts, rules, now_ms),
+            hold=holds[0] if holds else None,
+            history=tuple(entries(store, LogFilter(node_id=node_id), limit_rows=limit_rows)),
+            pulls=access_summary(store, node_id),
+        )
+
+    return store.read(look)

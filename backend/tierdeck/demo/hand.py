@@ -47,7 +47,6 @@ EDITS = (
 _UNDONE = ("m-003", -30.20, 0.55, "is she still in charge?")
 # The first sweep, once the old shop was off the net for weeks.
 _SWEEP_DAY = -29.0
-_SWEEP_REASON = "pier is off the net"
 # Another program tidied up, held or not: (key, day, tier, reason).
 _FOREIGN = ("m-145", -6.0, Tier.SESSION, "Consolidated 2 nodes from task t17")
 
@@ -83,7 +82,7 @@ def hand_events(store: Store, memories: Sequence[DemoMemory], now: int) -> Itera
         yield _change(store, edit.key, at_ms(edit.day, now), NodeChanges(by_key[edit.key].content), edit.reason)
     key, day, confidence, reason = _UNDONE
     yield _change(store, key, at_ms(day, now), NodeChanges(confidence=confidence), reason)
-    yield Event(at_ms(day + 0.1, now), _HAND, partial(_take_back, store, demo_id(key)))
+    yield Event(at_ms(day + 0.1, now), _HAND, partial(undo, store, demo_id(key), actor=OPERATOR))
     yield Event(at_ms(_SWEEP_DAY, now), _HAND, partial(_sweep, store), reads_back=True)
     for deed in _DEEDS:
         yield Event(at_ms(deed.day, now), _HAND, partial(_do, store, deed), reads_back=True)
@@ -113,15 +112,6 @@ def _move(store: Store, ids: Sequence[str], tier: Tier, reason: str, *, holds: b
 def _change(store: Store, key: str, when: int, changes: NodeChanges, reason: str) -> Event:
     edit = partial(edit_node, store, demo_id(key), changes, actor=OPERATOR, reason=reason)
     return Event(when, _HAND, edit)
-
-
-def _take_back(store: Store, node_id: str) -> None:
-    undo(store, node_id, actor=OPERATOR)
-    with store.writing() as conn:
-        # An undo puts an old `updated_at` back, so the trigger took the clock of the machine.
-        conn.execute(
-            "UPDATE td_confidence SET at = ? WHERE id = (SELECT max(id) FROM td_confidence)", (store.now_ms(),)
-        )
 
 
 def _sweep(store: Store) -> None:

@@ -18,15 +18,12 @@ from tierdeck.times import MICROSECONDS_BELOW
 SECRET_SCAN_CHARS = 40_000_000
 
 _TIME_COLUMNS = ("created_at", "updated_at", "last_accessed")
-_TIMES = f"BETWEEN -{MICROSECONDS_BELOW} AND {MICROSECONDS_BELOW}"
+_TIMES = f"BETWEEN {1 - MICROSECONDS_BELOW} AND {MICROSECONDS_BELOW - 1}"
 # A cheap sieve in SQL; what it lets through is judged by the same code that shows a memory.
 _ODD = " OR ".join(
     [
         "n.id IS NULL",
-        *(
-            f"typeof(n.{c}) NOT IN ('integer', 'null') OR n.{c} NOT BETWEEN -2534e14 AND 2534e14"
-            for c in _TIME_COLUMNS
-        ),
+        *(f"typeof(n.{c}) NOT IN ('integer', 'null') OR n.{c} NOT {_TIMES}" for c in _TIME_COLUMNS),
         "n.type IS NULL OR n.type NOT IN ('entity', 'fact', 'experience', 'decision', 'snippet')",
         "n.tier IS NULL OR n.tier NOT IN ('task', 'session', 'longterm', 'archive')",
         "typeof(n.confidence) NOT IN ('real', 'integer') OR n.confidence NOT BETWEEN 0 AND 1",

@@ -9,7 +9,6 @@ from tierdeck.promote.rules import Criterion
 
 LogKind = Literal["auto", "approve", "override", "undo", "hold", "release", "dismiss"]
 RunKind = Literal["sweep", "session-end", "override", "approve", "undo"]
-MOVE_KINDS: frozenset[LogKind] = frozenset({"auto", "approve", "override", "undo"})
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,5 +1,6 @@
 -- The order of every list, newest first, and what most filters look at, so that a page, its place and the count of
--- a filter are found without touching a memory's text. 0003_newest.own.sql takes another in its place, with later times.
+-- a filter are found without touching a memory's text. 0003_newest.own.sql puts another in its place, with later
+-- times.
 CREATE INDEX td_nodes_newest ON nodes (
     (CASE
         WHEN typeof(created_at) IN ('integer', 'real') THEN CAST(CASE

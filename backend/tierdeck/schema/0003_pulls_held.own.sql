@@ -1,6 +1,6 @@
 -- The least confidence over the latest three root sessions, as `promote.evidence.facts_sql.held_sql` works it out:
--- today's value, what each change on record since the first pull of the oldest of them replaced and set, and the value that
--- stood then.
+-- today's value, what each change on record since the first pull of the oldest of them replaced and set, and the
+-- value that stood then.
 WITH history AS (
     SELECT
         c.node_id AS node_id, c.id AS id, c.old_confidence AS old, c.new_confidence AS new,

@@ -23,8 +23,9 @@ from tierdeck.transfer.session_intake import take_sessions
 from tierdeck.transfer.stored_values import StoredValues
 
 BATCH_ROWS = 2_000
-_COUNTED_KINDS = frozenset({"access", "confidence", "confidence_change", "revision", "log"})
 BATCH_BYTES = 16_000_000
+# Rows of these change what the rules count of their memory.
+_COUNTED_KINDS = frozenset({"access", "confidence", "confidence_change", "revision", "log"})
 
 
 @dataclass(frozen=True, slots=True)

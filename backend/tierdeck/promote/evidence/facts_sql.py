@@ -45,11 +45,7 @@ DISMISSED = (
 
 @dataclass(frozen=True, slots=True)
 class FactsSQL:
-    """The parts that depend on the store. `held` is the confidence held, `history` whether a change is on record.
-
-    `tier_hint` is a condition to add for a tier (a parameter `:tier` or a literal in `{}`), so that the planner can
-    use td_facts' index of that tier; "1" where td_facts does not know the tier for certain.
-    """
+    """What depend on the store: `held` is the confidence held, `history` whether a change is on record."""
 
     held: str
     history: str
@@ -61,7 +57,10 @@ class FactsSQL:
         return _columns(self.held, self.history)
 
     def tier_hint(self, tier: str) -> str:
-        """A condition that only helps the planner: "1" where td_facts does not know the tier for certain."""
+        """A condition that lets the planner use td_facts' index of a tier.
+
+        "1" where td_facts does not know the tier for certain.
+        """
         return f"f.tier = '{tier}'" if self.is_own else "1"
 
 

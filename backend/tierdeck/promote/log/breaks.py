@@ -1,7 +1,7 @@
 """Going on after the promotion log's end was cut off or changed, and the record of it, which never goes away.
 
 Its INSERT trigger refuses a row while the log does not end where its head says: going on would hide what happened.
-A person who has looked at it (`log_check.verify_log`) accepts the break, and from then on each check tells of it.
+A person who has looked at it (`check.verify_log`) accepts the break, and from then on each check tells of it.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """The promotion log: every move of a memory and every decision about one, append-only and chained.
 
 Triggers refuse a change and a removal of a row, and a new row that is not the next one. Whoever drops them still
-breaks the chain: `log_row` says what each digest covers, `log_check.verify_log` finds the first row that does not
-fit. The head, the number of rows and the last digest as "count:digest", is kept in td_setting and in each backup
-and export, so that rows cut off the end show too.
+breaks the chain: `row` says what each digest covers, `check.verify_log` finds the first row that does not fit. The
+head, the number of rows and the last digest as "count:digest", is kept in td_setting and in each backup and export,
+so that rows cut off the end show too.
 """
 
 from __future__ import annotations

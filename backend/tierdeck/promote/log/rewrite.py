@@ -40,7 +40,7 @@ def rewrite_log(
 
     Args:
         clean: gives a text without what must go.
-        actor, reason: of the record that stays (`log_break.breaks_in`).
+        actor, reason: of the record that stays (`breaks.breaks_in`).
 
     Returns:
         How many rows say something else now; 0: nothing was written.

@@ -11,7 +11,7 @@ from typing import BinaryIO
 
 import apsw
 
-from tierdeck.promote.log.entries import EMPTY_HEAD, HEAD_KEY
+from tierdeck.promote.log.entries import EMPTY_HEAD, head_in
 from tierdeck.store import Store
 from tierdeck.store.raw_row import RawValue, raw_rows, table_columns
 from tierdeck.transfer.export_format import LEFT_OUT_SETTINGS, TABLES, TableForm, header_line, row_line
@@ -89,10 +89,7 @@ def write_rows(conn: apsw.Connection, file: BinaryIO, on_progress: Progress | No
 
 def _log_head(conn: apsw.Connection) -> str:
     """The end of the promotion log as the store keeps it, so that rows cut off it show."""
-    if not table_columns(conn, "td_setting"):
-        return EMPTY_HEAD
-    row = conn.execute("SELECT value FROM td_setting WHERE key = ?", (HEAD_KEY,)).fetchone()
-    return EMPTY_HEAD if row is None else str(row[0])
+    return head_in(conn) if table_columns(conn, "td_setting") else EMPTY_HEAD
 
 
 def table_rows(conn: apsw.Connection, form: TableForm) -> Iterator[list[tuple[str, RawValue]]]:

@@ -11,7 +11,7 @@ from typing import Any
 
 import apsw
 
-from tierdeck.promote.log.entries import EMPTY_HEAD, HEAD_KEY
+from tierdeck.promote.log.entries import head_in
 from tierdeck.store import Store
 from tierdeck.transfer.export_format import FORM_OF_KIND
 from tierdeck.transfer.import_scratch import ImportScratch
@@ -109,8 +109,7 @@ class PromotionIntake:
         """Whether the store's log ends where its head says; after a cut, going on would hide the cut."""
         if self._head is not None and self._head[0] > self._began_rows:
             return True  # the first row added was looked at
-        found = conn.execute("SELECT value FROM td_setting WHERE key = ?", (HEAD_KEY,)).fetchone()
-        return (EMPTY_HEAD if found is None else str(found[0])) == self.head
+        return head_in(conn) == self.head
 
     def _is_held(self, conn: apsw.Connection, line: int, node_id: str) -> bool:
         sql = "SELECT 1 FROM td_hold WHERE node_id = ? AND released_at IS NULL"

@@ -45,7 +45,7 @@ DISMISSED = (
 
 @dataclass(frozen=True, slots=True)
 class FactsSQL:
-    """What depend on the store: `held` is the confidence held, `history` whether a change is on record."""
+    """What depends on the store: `held` is the confidence held, `history` whether a change is on record."""
 
     held: str
     history: str

@@ -7,18 +7,20 @@ A person who has looked at it (`check.verify_log`) accepts the break, and from t
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 import apsw
 
 from tierdeck.errors import StoreError
-from tierdeck.promote.log.entries import EMPTY_HEAD, HEAD_KEY
+from tierdeck.promote.log.entries import EMPTY_HEAD, HEAD_KEY, head_in
 from tierdeck.promote.reason import checked_reason
 from tierdeck.store import Store
 from tierdeck.store.drafts import checked_actor
+from tierdeck.store.settings import keep_setting, setting_in
 
-BREAKS_KEY = "promotion_log_breaks"
+_KEY = "promotion_log_breaks"
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,13 +54,12 @@ def accept_break(store: Store, actor: str, reason: str) -> LogBreak | None:
     with store.writing() as conn:
         found: Any = conn.execute("SELECT id, digest FROM td_promotion_log ORDER BY id DESC LIMIT 1").fetchone()
         new_head = EMPTY_HEAD if found is None else f"{found[0]}:{found[1]}"
-        old_head = _setting(conn, HEAD_KEY) or EMPTY_HEAD
+        old_head = head_in(conn)
         if new_head == old_head:
             return None
         accepted = LogBreak(store.now_ms(), actor, reason, old_head, new_head)
-        kept = [asdict(before) for before in breaks_in(conn)]
-        _keep(conn, BREAKS_KEY, json.dumps([*kept, asdict(accepted)]))
-        _keep(conn, HEAD_KEY, new_head)
+        keep_breaks(conn, [*breaks_in(conn), accepted])
+        keep_setting(conn, HEAD_KEY, new_head)
     return accepted
 
 
@@ -68,17 +69,13 @@ def breaks_in(conn: apsw.Connection) -> list[LogBreak]:
     Raises:
         StoreError: another program changed the record of them.
     """
-    text = _setting(conn, BREAKS_KEY) or "[]"
+    text = setting_in(conn, _KEY) or "[]"
     try:
         return [LogBreak(**values) for values in json.loads(text)]
-    except (ValueError, TypeError) as e:
+    except (ValueError, TypeError, RecursionError) as e:
         raise StoreError(f"read the promotion log's breaks: their record was changed ({text[:40]!r})") from e
 
 
-def _setting(conn: apsw.Connection, key: str) -> str | None:
-    row = conn.execute("SELECT value FROM td_setting WHERE key = ?", (key,)).fetchone()
-    return None if row is None else str(row[0])
-
-
-def _keep(conn: apsw.Connection, key: str, value: str) -> None:
-    conn.execute("INSERT OR REPLACE INTO td_setting (key, value) VALUES (?, ?)", (key, value))
+def keep_breaks(conn: apsw.Connection, breaks: Sequence[LogBreak]) -> None:
+    """Keep these as all that there are, oldest first, inside the caller's transaction."""
+    keep_setting(conn, _KEY, json.dumps([asdict(each) for each in breaks]))

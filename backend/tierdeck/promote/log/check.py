@@ -16,6 +16,7 @@ from tierdeck.promote.log.kept_head import HEAD
 from tierdeck.promote.log.row import CHECKED_COLUMNS, checked_row, row_digest
 from tierdeck.store import Store
 from tierdeck.store.rows import as_bytes, text_of
+from tierdeck.store.settings import setting_in
 
 _BATCH_ROWS = 1_000
 
@@ -111,9 +112,8 @@ def _read(conn: apsw.Connection, *, after: int) -> _Batch:
     last: Any = conn.execute(
         f"SELECT l.id, {as_bytes('l.digest')} FROM td_promotion_log l ORDER BY l.id DESC LIMIT 1"
     ).fetchone()
-    head: Any = conn.execute("SELECT value FROM td_setting WHERE key = ?", (HEAD_KEY,)).fetchone()
     end = EMPTY_HEAD if last is None else f"{last[0]}:{text_of(last[1])}"
-    return _Batch(rows, last[0] if last else 0, None if head is None else str(head[0]), end, tuple(breaks_in(conn)))
+    return _Batch(rows, last[0] if last else 0, setting_in(conn, HEAD_KEY), end, tuple(breaks_in(conn)))
 
 
 def _problem(

@@ -19,6 +19,7 @@ from tierdeck.promote.records import LogDraft, LogEntry, LogFilter
 from tierdeck.promote.rules import DAY_MS
 from tierdeck.store import Store, get_setting
 from tierdeck.store.rows import SQLValue
+from tierdeck.store.settings import setting_in
 
 HEAD_KEY = "promotion_log_head"
 EMPTY_HEAD = "0:"
@@ -147,6 +148,11 @@ def moves_per_day(store: Store, days: int, now_ms: int) -> tuple[tuple[str, int]
 def log_head(store: Store) -> str:
     """How many rows the log has and the digest of the last, as "count:digest"; "0:" when there is none."""
     return get_setting(store, HEAD_KEY) or EMPTY_HEAD
+
+
+def head_in(conn: apsw.Connection) -> str:
+    """The head that a store with a promotion log keeps, as the connection sees it now."""
+    return setting_in(conn, HEAD_KEY) or EMPTY_HEAD
 
 
 def _day(day: int) -> str:

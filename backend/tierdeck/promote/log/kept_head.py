@@ -7,10 +7,9 @@ import re
 from contextlib import closing
 from pathlib import Path
 
-import apsw
-
 from tierdeck import db
 from tierdeck.errors import InvalidValueError, NotAStoreError, StoreNotFoundError
+from tierdeck.promote.log.entries import head_in
 
 HEAD = re.compile(r"(0|[1-9][0-9]*):[0-9a-f]*")
 _SQLITE_MAGIC = b"SQLite format 3\x00"
@@ -49,12 +48,7 @@ def _of_store(path: Path) -> str | None:
     with closing(db.open_untouched(path)) as conn, db.driver_errors(path, "read the log's head in"):
         if not conn.execute("SELECT 1 FROM sqlite_master WHERE name = 'td_promotion_log'").fetchone():
             return None
-        return _setting(conn) or "0:"
-
-
-def _setting(conn: apsw.Connection) -> str | None:
-    row = conn.execute("SELECT value FROM td_setting WHERE key = 'promotion_log_head'").fetchone()
-    return None if row is None else str(row[0])
+        return head_in(conn)
 
 
 def _of_export(path: Path, first_line: bytes) -> str | None:

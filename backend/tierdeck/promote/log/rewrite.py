@@ -6,17 +6,16 @@ a purge must not hide what somebody else did.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Collection, Iterator
-from dataclasses import asdict
 from typing import Any
 
 import apsw
 
 from tierdeck.errors import StoreError
-from tierdeck.promote.log.breaks import BREAKS_KEY, LogBreak, breaks_in
-from tierdeck.promote.log.entries import EMPTY_HEAD, HEAD_KEY
+from tierdeck.promote.log.breaks import LogBreak, breaks_in, keep_breaks
+from tierdeck.promote.log.entries import HEAD_KEY, head_in
 from tierdeck.promote.log.row import CHECKED_COLUMNS, checked_row, row_digest
+from tierdeck.store.settings import keep_setting
 
 _GUARD = "td_promotion_log_update"
 _BATCH_ROWS = 1_000
@@ -107,15 +106,10 @@ def _rows(conn: apsw.Connection, first: int) -> Iterator[_Row]:
 
 def _record(conn: apsw.Connection, old_end: str, new_end: str, rewritten: LogBreak) -> None:
     """Let the head follow, where it was the log's end, and keep that the rows were changed."""
-    head: Any = conn.execute("SELECT value FROM td_setting WHERE key = ?", (HEAD_KEY,)).fetchone()
-    if (EMPTY_HEAD if head is None else str(head[0])) == old_end:
-        _keep(conn, HEAD_KEY, new_end)
+    if head_in(conn) == old_end:
+        keep_setting(conn, HEAD_KEY, new_end)
     try:
-        kept = [asdict(before) for before in breaks_in(conn)]
+        before = breaks_in(conn)
     except StoreError as e:  # no reason to let a secret stand
-        kept = [asdict(LogBreak(rewritten.at_ms, rewritten.actor, e.message, "", ""))]
-    _keep(conn, BREAKS_KEY, json.dumps([*kept, asdict(rewritten)]))
-
-
-def _keep(conn: apsw.Connection, key: str, value: str) -> None:
-    conn.execute("INSERT OR REPLACE INTO td_setting (key, value) VALUES (?, ?)", (key, value))
+        before = [LogBreak(rewritten.at_ms, rewritten.actor, e.message, "", "")]
+    keep_breaks(conn, [*before, rewritten])

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import apsw
 
+from tierdeck.store.settings import keep_setting, setting_in
+
 RULES_KEY = "promotion_rules"
 
 
 def rules_in_force(conn: apsw.Connection) -> str | None:
     """The version of the rules in force; None before the first run."""
-    row = conn.execute("SELECT value FROM td_setting WHERE key = ?", (RULES_KEY,)).fetchone()
-    return None if row is None else str(row[0])
+    return setting_in(conn, RULES_KEY)
 
 
 def put_in_force(conn: apsw.Connection, version: str, *, seen: str | None) -> bool:
@@ -25,8 +26,5 @@ def put_in_force(conn: apsw.Connection, version: str, *, seen: str | None) -> bo
     stands = rules_in_force(conn)
     if stands not in (seen, version):
         return False
-    conn.execute(
-        "INSERT INTO td_setting (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value",
-        (RULES_KEY, version),
-    )
+    keep_setting(conn, RULES_KEY, version)
     return True

@@ -32,6 +32,7 @@ from tierdeck.model import AccessKind, Outcome
 from tierdeck.promote.log.check import verify_log
 from tierdeck.promote.log.entries import entries
 from tierdeck.promote.moves.approve import approve
+from tierdeck.promote.moves.chunks import Pace
 from tierdeck.promote.moves.override import override_tier
 from tierdeck.promote.moves.undo import undo_move
 from tierdeck.promote.outlook.candidates import count_candidates
@@ -381,7 +382,7 @@ def ninety_days_later(world: World) -> None:
     assert (plan.due["longterm-archive"], plan.is_first) == (2, True)
     with pytest.raises(TierdeckError, match="first sweep"):
         apply_sweep(store, plan, rules=RULES, actor="ann", confirmed=False)
-    report = apply_sweep(store, plan, rules=RULES, actor="ann", confirmed=True, pause_ms=0)
+    report = apply_sweep(store, plan, rules=RULES, actor="ann", confirmed=True, pace=Pace(pause_ms=0))
     assert set(report.moved) == {world.ids["winner"], world.ids["late"]}
     # Nothing was deleted, and what was looked at by a person was not used by it.
     assert get_node(store, world.ids["winner"]).content.startswith("Set lock_timeout")

@@ -13,6 +13,7 @@ from tierdeck.demo.material import DemoMemory
 from tierdeck.model import NodeChanges, Tier
 from tierdeck.promote.log.entries import entries
 from tierdeck.promote.moves.approve import approve
+from tierdeck.promote.moves.chunks import Pace
 from tierdeck.promote.moves.holds import dismiss, hold, release
 from tierdeck.promote.moves.override import archive_nodes, override_tier
 from tierdeck.promote.moves.undo import undo_move
@@ -117,7 +118,7 @@ def _change(store: Store, key: str, when: int, changes: NodeChanges, reason: str
 def _sweep(store: Store) -> None:
     rules = Rules()
     plan = plan_sweep(store, rules, store.now_ms())
-    apply_sweep(store, plan, rules=rules, actor=OPERATOR, confirmed=True, pause_ms=0)
+    apply_sweep(store, plan, rules=rules, actor=OPERATOR, confirmed=True, pace=Pace(pause_ms=0))
 
 
 def _do(store: Store, deed: _Deed) -> None:

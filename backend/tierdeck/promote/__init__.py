@@ -7,6 +7,7 @@ from tierdeck.promote.log.breaks import LogBreak, accept_break
 from tierdeck.promote.log.check import LogCheck, verify_log
 from tierdeck.promote.log.entries import count_entries, log_head, moves_per_day
 from tierdeck.promote.moves.approve import approve
+from tierdeck.promote.moves.chunks import Pace
 from tierdeck.promote.moves.holds import dismiss, hold, holds, release
 from tierdeck.promote.moves.override import (
     OverridePreview,
@@ -38,6 +39,7 @@ __all__ = [
     "LogEntry",
     "LogFilter",
     "OverridePreview",
+    "Pace",
     "Place",
     "PlannedMove",
     "Refused",

@@ -99,7 +99,7 @@ def test_a_killed_run_leaves_each_memory_moved_and_logged_or_neither_and_can_be_
 def test_a_killed_undo_of_a_run_is_gone_on_with_by_the_same_call(store: Store, ids: list[str]) -> None:
     report = override_tier(store, ids, Tier.LONGTERM, actor="mara", reason="known good")
     assert report.run_id is not None
-    code = f"undo_run(store, {report.run_id}, actor='mara', on_progress=die_soon)"
+    code = f"undo_run(store, {report.run_id}, actor='mara', pace=Pace(die_soon))"
     kill_in_the_middle(store, code, after_s=0.02)
     left = check_whole(store)
     assert 0 < left < MEMORIES

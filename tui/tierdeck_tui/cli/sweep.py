@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from tierdeck.config import Origin
+from tierdeck.promote.moves.chunks import Pace
 from tierdeck.promote.outlook.sweep import apply_sweep
 from tierdeck.promote.outlook.sweep_plan import SweepPlan, plan_sweep
 from tierdeck.promote.outlook.what_if import what_if
@@ -56,8 +57,7 @@ def sweep_verb(run: Run, /, dry_run: bool, is_confirmed: bool) -> int:
                 rules=rules,
                 actor=run.actor,
                 confirmed=is_confirmed,
-                on_progress=bar.show,
-                should_stop=should_stop,
+                pace=Pace(bar.show, should_stop),
             )
     return _put_report(run, plan, report, is_stopped=should_stop())
 

@@ -9,6 +9,7 @@ import click
 from tierdeck.errors import EXIT_PARTLY_DONE, ConflictError, NotFoundError
 from tierdeck.model import Revision
 from tierdeck.promote.log.entries import entries, entry
+from tierdeck.promote.moves.chunks import Pace
 from tierdeck.promote.moves.undo import undo_move, undo_run, undoable
 from tierdeck.promote.records import LogEntry, LogFilter, Refused
 from tierdeck.store import Store, redo, revisions, undo
@@ -80,9 +81,8 @@ def undo_verb(
 
 def _undo_run(run: Run, run_id: int, reason: str | None) -> int:
     with run.open() as store, stop_flag() as should_stop, ProgressBar("undoing") as bar:
-        report = undo_run(
-            store, run_id, actor=run.actor, reason=reason, on_progress=bar.show, should_stop=should_stop
-        )
+        pace = Pace(bar.show, should_stop)
+        report = undo_run(store, run_id, actor=run.actor, reason=reason, pace=pace)
     return put_report(run, report, "undone", is_stopped=should_stop())
 
 

@@ -18,6 +18,7 @@ from textual.message import Message
 from tierdeck.errors import StoppedError, TierdeckError
 from tierdeck.promote.log.check import LogCheck, verify_log
 from tierdeck.promote.moves.approve import approve
+from tierdeck.promote.moves.chunks import Pace
 from tierdeck.promote.moves.holds import dismiss
 from tierdeck.promote.moves.undo import undo_run
 from tierdeck.promote.outlook.sweep import apply_sweep
@@ -157,7 +158,7 @@ class PromotionActionsScreen(TierActionsScreen):
             report = await self._at_work(
                 "sweep",
                 lambda tell, stop: apply_sweep(
-                    store, plan, rules=rules, actor=actor, confirmed=True, on_progress=tell, should_stop=stop
+                    store, plan, rules=rules, actor=actor, confirmed=True, pace=Pace(tell, stop)
                 ),
             )
         except TierdeckError as e:
@@ -195,7 +196,7 @@ class PromotionActionsScreen(TierActionsScreen):
                 return
             report = await self._at_work(
                 f"undo run {run.id}",
-                lambda tell, stop: undo_run(store, run.id, actor=actor, on_progress=tell, should_stop=stop),
+                lambda tell, stop: undo_run(store, run.id, actor=actor, pace=Pace(tell, stop)),
             )
         except TierdeckError as e:
             self.shell.show_error(e)

@@ -17,7 +17,8 @@ PAUSE_MS = 10
 class Pace:
     """How a run goes on: who is told how far it is, who may end it, and how long it rests between transactions.
 
-    `on_progress` gets how many are done and how many there are; `should_stop` is asked between transactions.
+    `on_progress` gets how many are done and how many there are; `should_stop` is asked between transactions, and
+    what was done till then stays.
     """
 
     on_progress: Callable[[int, int], None] | None = None

@@ -7,7 +7,6 @@ of the rules differ: their evidence begins anew, since the old pulls would repea
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import apsw
@@ -86,16 +85,11 @@ def undo_run(
     *,
     actor: str,
     reason: str | None = None,
-    on_progress: Callable[[int, int], None] | None = None,
-    should_stop: Callable[[], bool] | None = None,
+    pace: Pace | None = None,
 ) -> RunReport:
     """Take back all moves of a run, in short transactions; of a run that is itself an undo it is a redo.
 
     What was taken back already is passed over, so that the same call goes on after one that was cut short.
-
-    Args:
-        on_progress: called with the memories looked at so far and those of the run.
-        should_stop: asked between transactions; what was taken back until then stays.
 
     Returns:
         The ids taken back, the latest moved first, and those refused with why.
@@ -115,7 +109,7 @@ def undo_run(
         after_log=min((log_id for log_id, _, _ in rows), default=1) - 1,
     )
     undo = OpenRun("undo", planned=len(rows), actor=note.actor, reason=note.reason)
-    for chunk in chunks(rows, Pace(on_progress, should_stop)):
+    for chunk in chunks(rows, pace or Pace()):
         with store.writing() as conn:
             foreign.read_on(conn)
             moved: list[str] = []

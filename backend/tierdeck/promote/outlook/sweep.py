@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -12,7 +12,7 @@ import apsw
 from tierdeck.errors import ConflictError
 from tierdeck.promote.evidence.facts import facts_in
 from tierdeck.promote.evidence.facts_sql import facts_sql
-from tierdeck.promote.moves.chunks import PAUSE_MS, Pace
+from tierdeck.promote.moves.chunks import Pace
 from tierdeck.promote.moves.move import MAX_CHUNK_ROWS, apply_decisions
 from tierdeck.promote.moves.refusal import lacking_words
 from tierdeck.promote.moves.rules_in_force import put_in_force, rules_in_force
@@ -33,9 +33,7 @@ def apply_sweep(
     rules: Rules,
     actor: str,
     confirmed: bool = False,
-    on_progress: Callable[[int, int], None] | None = None,
-    should_stop: Callable[[], bool] | None = None,
-    pause_ms: int = PAUSE_MS,
+    pace: Pace | None = None,
 ) -> RunReport:
     """Move what the plan found due, each memory one step at most, up to 200 in a transaction.
 
@@ -47,9 +45,7 @@ def apply_sweep(
         rules: those the plan was made by.
         actor: who lets it run, for the log.
         confirmed: that somebody saw the plan; needed where `plan.needs_confirmation` says why.
-        on_progress: gets how many are done and how many were due.
-        should_stop: asked between transactions; what was moved by then stays, and the run counts as ended.
-        pause_ms: how long it rests between transactions.
+        pace: a sweep that it asked to stop counts as ended; what was moved by then stays.
 
     Returns:
         The memories moved, in the order they were, and those that no longer were what the plan saw. `run_id` None:
@@ -75,7 +71,7 @@ def apply_sweep(
         )
     if plan.due_rows == 0:  # what became due since was never shown to anybody
         return RunReport(None, (), ())
-    return _Sweep(store, plan, rules, actor, Pace(on_progress, should_stop, pause_ms)).run()
+    return _Sweep(store, plan, rules, actor, pace or Pace()).run()
 
 
 @dataclass(slots=True)

@@ -17,6 +17,7 @@ from tierdeck.promote.agents.sessions import meet_session
 from tierdeck.promote.evidence.facts import read_facts
 from tierdeck.promote.log.entries import entries
 from tierdeck.promote.moves.approve import approve
+from tierdeck.promote.moves.chunks import Pace
 from tierdeck.promote.moves.holds import dismiss, hold, holds, release
 from tierdeck.promote.moves.override import archive_nodes, override_tier
 from tierdeck.promote.moves.runs import run
@@ -251,9 +252,8 @@ def test_a_run_is_taken_back_as_a_whole_with_those_listed_that_can_not_be(store:
     with store.writing() as conn:
         conn.execute("DELETE FROM nodes WHERE id = ?", (gone,))
     seen: list[tuple[int, int]] = []
-    undone = undo_run(
-        store, report.run_id, actor="mara", on_progress=lambda done, total: seen.append((done, total))
-    )
+    pace = Pace(lambda done, total: seen.append((done, total)))
+    undone = undo_run(store, report.run_id, actor="mara", pace=pace)
     assert undone.moved == tuple(node_id for node_id in reversed(ids) if node_id not in {held, theirs, gone})
     assert {r.node_id: (r.why, r.tier_now) for r in undone.refused} == {
         held: ("a newer one stands, the hold in row 451: it comes first", "session"),
@@ -278,7 +278,7 @@ def test_an_undo_of_a_run_that_was_stopped_goes_on_where_it_was(store: Store) ->
     report = override_tier(store, ids, Tier.SESSION, actor="mara", reason="all of them", hold=False)
     assert report.run_id is not None
     asked = iter([False, True])
-    stopped = undo_run(store, report.run_id, actor="mara", should_stop=lambda: next(asked))
+    stopped = undo_run(store, report.run_id, actor="mara", pace=Pace(should_stop=lambda: next(asked)))
     assert len(stopped.moved) == 200
     rest = undo_run(store, report.run_id, actor="mara")
     assert (len(rest.moved), rest.refused) == (250, ())

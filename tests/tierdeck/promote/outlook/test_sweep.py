@@ -17,6 +17,7 @@ from tierdeck.maintenance import adopt
 from tierdeck.model import NodeDraft, NodeFilter, Tier
 from tierdeck.promote import (
     LogFilter,
+    Pace,
     apply_sweep,
     candidates,
     count_entries,
@@ -93,7 +94,7 @@ def test_the_first_sweep_of_an_old_store_moves_and_deletes_nothing_unasked(famil
         assert plan.due["longterm-archive"] == plan.longterm_rows == 2
         assert plan.needs_confirmation is not None
         with pytest.raises(ConflictError, match="it is the first sweep of this store") as caught:
-            apply_sweep(store, plan, rules=RULES, actor="cron", on_progress=lambda *at: began.append(at))
+            apply_sweep(store, plan, rules=RULES, actor="cron", pace=Pace(lambda *at: began.append(at)))
         assert "--apply" in str(caught.value.hint)
         assert (tiers(store), lasting(store)) == before
         assert (runs(store), count_entries(store, LogFilter()), began) == ([], 0, [])
@@ -148,8 +149,8 @@ def test_many_memories_move_in_short_transactions_each_logged_and_nothing_else_c
         before, shadow = lasting(swept), shadow_digest(swept)
         plan, progress = plan_sweep(swept, RULES, now), list[tuple[int, int]]()
         report = apply_sweep(
-            swept, plan, rules=RULES, actor="mara", confirmed=True, pause_ms=0,
-            on_progress=lambda done, total: progress.append((done, total)),
+            swept, plan, rules=RULES, actor="mara", confirmed=True,
+            pace=Pace(lambda done, total: progress.append((done, total)), pause_ms=0),
         )  # fmt: skip
         assert plan.due_rows == len(report.moved) == len(set(report.moved)) >= 700
         assert report.refused == ()
@@ -212,7 +213,7 @@ def test_rules_that_change_under_way_end_the_sweep_and_the_rest_is_told(store: S
                 conn.execute("UPDATE td_setting SET value = 'other' WHERE key = 'promotion_rules'")
 
     plan = plan_sweep(store, RULES, LATER_MS)
-    report = apply_sweep(store, plan, rules=RULES, actor="mara", confirmed=True, pause_ms=0, on_progress=change)
+    report = apply_sweep(store, plan, rules=RULES, actor="mara", confirmed=True, pace=Pace(change, pause_ms=0))
     assert (len(report.moved), len(report.refused)) == (200, 200)
     assert report.refused[0].why == f"the rules changed since: {RULES.version} → other"
     assert tiers(store) == {"archive": 200, "longterm": 300}
@@ -223,14 +224,14 @@ def test_a_sweep_that_is_asked_to_stop_says_what_it_moved_and_the_next_goes_on(s
     added(store, 450, Tier.LONGTERM)
     done: list[int] = []
     first = apply_sweep(
-        store, plan_sweep(store, RULES, LATER_MS), rules=RULES, actor="mara", confirmed=True, pause_ms=0,
-        on_progress=lambda at, _total: done.append(at), should_stop=lambda: bool(done),
+        store, plan_sweep(store, RULES, LATER_MS), rules=RULES, actor="mara", confirmed=True,
+        pace=Pace(lambda at, _total: done.append(at), lambda: bool(done), pause_ms=0),
     )  # fmt: skip
     assert len(first.moved) == 200
     [run] = runs(store)
     assert (run.moved, run.planned, run.ended_at_ms) == (200, 450, START_MS)
     second = apply_sweep(
-        store, plan_sweep(store, RULES, LATER_MS), rules=RULES, actor="mara", confirmed=True, pause_ms=0
+        store, plan_sweep(store, RULES, LATER_MS), rules=RULES, actor="mara", confirmed=True, pace=Pace(pause_ms=0)
     )
     assert len(second.moved) == 250
     assert tiers(store) == {"archive": 450}
@@ -238,14 +239,14 @@ def test_a_sweep_that_is_asked_to_stop_says_what_it_moved_and_the_next_goes_on(s
 
 _KILLED = """
 import sys
-from tierdeck.promote import apply_sweep, plan_sweep
+from tierdeck.promote import Pace, apply_sweep, plan_sweep
 from tierdeck.promote.rules import Rules
 from tierdeck.store import open_store
 path, now = sys.argv[1], int(sys.argv[2])
 with open_store(path, clock=lambda: now) as store:
     plan = plan_sweep(store, Rules(), now)
-    apply_sweep(store, plan, rules=Rules(), actor="cron", confirmed=True, pause_ms=5,
-                on_progress=lambda done, total: print(done, flush=True))
+    apply_sweep(store, plan, rules=Rules(), actor="cron", confirmed=True,
+                pace=Pace(lambda done, total: print(done, flush=True), pause_ms=5))
 """
 
 
@@ -272,7 +273,7 @@ def test_a_killed_sweep_leaves_each_memory_moved_and_logged_or_neither_and_the_n
     assert (run.moved, run.ended_at_ms) == (moved, None)
     plan = plan_sweep(store, RULES, LATER_MS)
     assert (plan.is_first, plan.due_rows) == (True, 3_000 - moved)
-    apply_sweep(store, plan, rules=RULES, actor="mara", confirmed=True, pause_ms=0)
+    apply_sweep(store, plan, rules=RULES, actor="mara", confirmed=True, pace=Pace(pause_ms=0))
     assert tiers(store) == {"archive": 3_000}
 
 

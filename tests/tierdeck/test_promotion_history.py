@@ -228,9 +228,9 @@ def outcome_on_day_7(name: str) -> Outcome:
 
 def assert_first_month_is_explained(world: World) -> None:
     assert world.criteria("once each") == [("pulls in one session", 1, 2, False)]
-    assert (world.why("once each").pulls.pulls, world.why("once each").pulls.roots) == (5, 5)
+    assert (world.why("once each").accesses.pulls, world.why("once each").accesses.roots) == (5, 5)
     pushed = world.why("pushed")
-    assert (pushed.pulls.pulls, pushed.pulls.pushes) == (0, 50)
+    assert (pushed.accesses.pulls, pushed.accesses.pushes) == (0, 50)
     assert world.criteria("pushed") == [("pulls in one session", 0, 2, False)]
     assert world.criteria("shared")[0] == ("sessions", 1, 3, False)
     assert world.criteria("failing") == [
@@ -386,7 +386,7 @@ def ninety_days_later(world: World) -> None:
     assert set(report.moved) == {world.ids["winner"], world.ids["late"]}
     # Nothing was deleted, and what was looked at by a person was not used by it.
     assert get_node(store, world.ids["winner"]).content.startswith("Set lock_timeout")
-    assert world.why("winner").pulls.pulls == 4
+    assert world.why("winner").accesses.pulls == 4
 
 
 @pytest.mark.spec("SPEC-09.12")

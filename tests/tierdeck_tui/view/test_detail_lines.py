@@ -86,7 +86,7 @@ def explanation(hostile: str) -> Explanation:
         decision=decide(found, Rules(), NOW_MS),
         hold=Hold("n", f"longterm{hostile}", NOW_MS, None, f"ann{hostile}", f"who to ask{hostile}", 5, "session"),
         history=(undone, moved),
-        pulls=AccessSummary(pulls=1, pushes=1, roots=1),
+        accesses=AccessSummary(pulls=1, pushes=1, roots=1),
     )
 
 

@@ -68,7 +68,11 @@ def candidates_verb(run: Run, /, rule: RuleName | None, limit: int, is_ids: bool
 @_list_options
 @click.pass_obj
 def near_verb(run: Run, /, rule: RuleName | None, limit: int, is_ids: bool) -> None:
-    """List the memories that lack exactly one criterion, with what it is."""
+    """List the memories that lack exactly one criterion, with what it is.
+
+    Of task only those pulled at least once, of longterm those that are stale within 14 days; none that is held,
+    dismissed or archived.
+    """
     with run.open() as store:
         rules, now = rules_of(run.settings.promotion), store.now_ms()
         rows = near(store, rules, now, rule=rule, limit_rows=limit).rows
@@ -76,7 +80,7 @@ def near_verb(run: Run, /, rule: RuleName | None, limit: int, is_ids: bool) -> N
     total = sum(counts.values()) if rule is None else counts.get(rule, 0)
     _put(run, "near", rows, now, total, is_ids=is_ids)
     if not rows:
-        talk("nothing lacks only one thing")
+        talk("nothing that was pulled lacks only one thing, and nothing is stale within 14 days")
 
 
 @click.command("why", cls=Verb)
@@ -98,7 +102,7 @@ def why_verb(run: Run, /, node_id: str) -> None:
             "decision": decision_form(found.decision),
             "facts": found.facts,
             "hold": found.hold,
-            "accesses": found.pulls,
+            "accesses": found.accesses,
             "access_count": row.access_count,
             "history": found.history,
             "tier_moves": moves,

@@ -8,7 +8,7 @@ from tierdeck_tui.view.decision_lines import rule_words, verdict
 from tierdeck_tui.view.excerpt import excerpt_line
 from tierdeck_tui.view.format import AGE_CELLS, age, percent
 from tierdeck_tui.view.line import Line, Piece, Role, fit
-from tierdeck_tui.view.log_line import safe
+from tierdeck_tui.view.safe_text import safe
 
 _RULE_CELLS, _TYPE_CELLS, _ID_CELLS, _INDENT_CELLS = 18, 10, 8, 3
 # Below this width the verdict needs the room of the type.

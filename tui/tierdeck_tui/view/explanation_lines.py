@@ -11,7 +11,7 @@ from tierdeck_tui.view.excerpt import excerpt_line
 from tierdeck_tui.view.format import count, counted, local_time
 from tierdeck_tui.view.hold_line import hold_words
 from tierdeck_tui.view.line import Line, Piece, line
-from tierdeck_tui.view.log_line import safe
+from tierdeck_tui.view.safe_text import safe
 from tierdeck_tui.view.tier_history import tier_history_lines
 from tierdeck_tui.view.wrap import wrap
 
@@ -40,7 +40,7 @@ def explanation_lines(
         else None,
         line(Piece(clock_note(found.facts.future), "warning")) if found.facts.future else None,
         _accesses(found, row),
-        line(Piece(f"last use {local_time(found.facts.last_use_ms)}", "muted")),
+        line(Piece(f"counted as unused since {local_time(found.facts.last_use_ms)}", "muted")),
     ]
     lines += [part for one in said if one is not None for part in wrap(one, cells)]
     history = tier_history_lines(found.history, moves)
@@ -51,11 +51,11 @@ def explanation_lines(
 
 
 def _accesses(found: Explanation, row: NodeRow) -> Line:
-    pulls = found.pulls
-    recorded = f"{counted(pulls.pulls, 'pull')} recorded in {counted(pulls.roots, 'root session')}"
+    used = found.accesses
+    recorded = f"{counted(used.pulls, 'pull')} recorded in {counted(used.roots, 'root session')}"
     fewer = f" ({count(found.facts.sessions)} of them since the latest move by hand, which count)"
-    counting = fewer if found.facts.sessions < pulls.roots else ""
-    other = f"{counted(pulls.pushes, 'push', 'pushes')}, which no rule counts"
+    counting = fewer if found.facts.sessions < used.roots else ""
+    other = f"{counted(used.pushes, 'push', 'pushes')}, which no rule counts"
     return line(
         f"{recorded}{counting} · {other} · {count(row.access_count)} by its own counter, with other programs"
     )

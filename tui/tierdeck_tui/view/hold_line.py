@@ -5,7 +5,7 @@ from __future__ import annotations
 from tierdeck.promote.records import Hold
 from tierdeck_tui.view.format import local_time
 from tierdeck_tui.view.line import Line, Piece, fit, line
-from tierdeck_tui.view.log_line import safe
+from tierdeck_tui.view.safe_text import safe
 
 
 def hold_lines(hold: Hold, cells: int = 80) -> tuple[Line, Line]:

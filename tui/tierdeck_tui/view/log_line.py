@@ -6,11 +6,10 @@ from collections.abc import Sequence
 
 from tierdeck.promote.agents.automatic import AUTOMATIC_ACTOR
 from tierdeck.promote.records import LogEntry
-from tierdeck.secret_scan import mask_secrets
 from tierdeck_tui.view.decision_lines import criterion_lines, rule_words
-from tierdeck_tui.view.format import NONE, count, local_time
+from tierdeck_tui.view.format import count, local_time
 from tierdeck_tui.view.line import Line, Piece, fit, line
-from tierdeck_tui.view.sanitise import visible
+from tierdeck_tui.view.safe_text import safe
 from tierdeck_tui.view.wrap import wrap
 
 _ID_CELLS = 8
@@ -80,11 +79,6 @@ def undone_ids(entries: Sequence[LogEntry]) -> frozenset[int]:
         if entry.undoes is not None and entry.id not in undone:
             undone.add(entry.undoes)
     return frozenset(undone)
-
-
-def safe(text: str | None) -> str:
-    """One safe line of somebody's text with secrets masked; `–` for none."""
-    return visible(mask_secrets(text), one_line=True) if text else NONE
 
 
 def _who_and_why(entry: LogEntry) -> list[Piece]:

@@ -14,7 +14,7 @@ from tierdeck_tui.view.excerpt import excerpt_line
 from tierdeck_tui.view.format import count, counted
 from tierdeck_tui.view.hold_line import hold_words
 from tierdeck_tui.view.line import Line, Piece, line
-from tierdeck_tui.view.log_line import safe
+from tierdeck_tui.view.safe_text import safe
 from tierdeck_tui.view.wrap import wrap
 
 MAX_SHOWN = 12

@@ -15,8 +15,9 @@ from tierdeck_tui.view.format import age, count, counted, local_time, percent
 from tierdeck_tui.view.hold_line import hold_words
 from tierdeck_tui.view.line import Line, Piece, line
 from tierdeck_tui.view.lines import Lines
-from tierdeck_tui.view.log_line import entry_lines, safe
+from tierdeck_tui.view.log_line import entry_lines
 from tierdeck_tui.view.run_line import moved_words
+from tierdeck_tui.view.safe_text import safe
 from tierdeck_tui.view.sanitise import visible
 from tierdeck_tui.view.tier_history import tier_history_lines
 from tierdeck_tui.view.wrap import wrap
@@ -62,8 +63,8 @@ def _sections(
     else:
         yield "", [*head, line(""), *said]
     yield f"text · {counted(subject.row.content_chars, 'character')}", text
-    pulls = subject.explanation.pulls
-    used = access_lines(pulls, subject.accesses, subject.row.access_count, cells, now_ms)
+    summary = subject.explanation.accesses
+    used = access_lines(summary, subject.accesses, subject.row.access_count, cells, now_ms)
     yield "accesses", _wrapped(used, cells)
     moved = tier_history_lines(subject.explanation.history, subject.moves)
     yield "tier history", _wrapped(moved or [line(Piece("not moved yet", "muted"))], cells)

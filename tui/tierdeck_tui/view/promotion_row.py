@@ -14,8 +14,9 @@ from tierdeck_tui.view.decision_lines import rule_words, verdict
 from tierdeck_tui.view.excerpt import excerpt_line
 from tierdeck_tui.view.format import AGE_CELLS, age, count, counted, local_time, percent, short_number
 from tierdeck_tui.view.line import Line, Piece, Role, fit, text_of
-from tierdeck_tui.view.log_line import deed_words, safe
+from tierdeck_tui.view.log_line import deed_words
 from tierdeck_tui.view.run_line import moved_words
+from tierdeck_tui.view.safe_text import safe
 from tierdeck_tui.view.sanitise import pad, visible
 
 ROW_LINES = 2

@@ -6,7 +6,7 @@ from tierdeck.promote.records import Refused, Run, RunReport
 from tierdeck_tui.view.decision_lines import duration_words
 from tierdeck_tui.view.format import count, counted, local_time
 from tierdeck_tui.view.line import Line, Piece, fit, line
-from tierdeck_tui.view.log_line import safe
+from tierdeck_tui.view.safe_text import safe
 
 _MAX_REFUSED = 20
 

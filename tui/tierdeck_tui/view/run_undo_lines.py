@@ -8,7 +8,10 @@ from tierdeck.promote.records import LogEntry
 from tierdeck_tui.reading.run_undo import RunUndo
 from tierdeck_tui.view.format import count, counted
 from tierdeck_tui.view.line import Line, Piece, fit, line
-from tierdeck_tui.view.log_line import deed_words, safe
+from tierdeck_tui.view.log_line import deed_words
+from tierdeck_tui.view.safe_text import safe
+from tierdeck_tui.view.undone_evidence import evidence_note
+from tierdeck_tui.view.wrap import wrap
 
 MAX_SHOWN = 6
 

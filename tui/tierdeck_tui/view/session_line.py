@@ -5,7 +5,7 @@ from __future__ import annotations
 from tierdeck.store.session_uses import SessionUse
 from tierdeck_tui.view.format import counted, local_time
 from tierdeck_tui.view.line import Line, Piece, fit, line
-from tierdeck_tui.view.log_line import safe
+from tierdeck_tui.view.safe_text import safe
 
 _DAY_CHARS, _OFFSET_CHARS = 10, 6
 

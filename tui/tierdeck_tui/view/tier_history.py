@@ -9,7 +9,8 @@ from tierdeck.model import TierMove
 from tierdeck.promote.records import LogEntry
 from tierdeck_tui.view.format import local_time
 from tierdeck_tui.view.line import Line, Piece, line
-from tierdeck_tui.view.log_line import history_line, safe, undone_ids
+from tierdeck_tui.view.log_line import history_line, undone_ids
+from tierdeck_tui.view.safe_text import safe
 
 # The family writes one move as two rows, at times one second apart: what its schema does (tier_transition) and what
 # its program did (promote, consolidate), the latter with a reason.

@@ -9,7 +9,7 @@ from tierdeck_tui.view.decision_lines import rule_words, verdict
 from tierdeck_tui.view.excerpt import excerpt_line
 from tierdeck_tui.view.format import count
 from tierdeck_tui.view.line import Line, Piece, fit, line
-from tierdeck_tui.view.log_line import safe
+from tierdeck_tui.view.safe_text import safe
 
 MAX_SHOWN = 5
 

@@ -11,7 +11,7 @@ from tierdeck_tui.view.decision_lines import rule_words
 from tierdeck_tui.view.excerpt import excerpt_line
 from tierdeck_tui.view.format import count
 from tierdeck_tui.view.line import Line, Piece, line
-from tierdeck_tui.view.log_line import safe
+from tierdeck_tui.view.safe_text import safe
 
 _HEAD_CELLS = 31
 

@@ -20,7 +20,7 @@ from tierdeck.store import AccessSummary, Store, access_summary
 class Explanation:
     """What the rules look at in one memory, what they say, what stands against it, and how it came to its tier.
 
-    `history` holds the latest rows of the promotion log, newest first. `pulls` counts asked-for and pushed looks
+    `history` holds the latest rows of the promotion log, newest first. `accesses` counts asked-for and pushed looks
     apart: rules count pulls only.
     """
 
@@ -28,7 +28,7 @@ class Explanation:
     decision: Decision
     hold: Hold | None
     history: tuple[LogEntry, ...]
-    pulls: AccessSummary
+    accesses: AccessSummary
 
 
 def why(store: Store, node_id: str, rules: Rules, now_ms: int, *, limit_rows: int = 100) -> Explanation:
@@ -57,7 +57,7 @@ def why(store: Store, node_id: str, rules: Rules, now_ms: int, *, limit_rows: in
             decision=decide(facts, rules, now_ms),
             hold=holds[0] if holds else None,
             history=tuple(entries(store, LogFilter(node_id=node_id), limit_rows=limit_rows)),
-            pulls=access_summary(store, node_id),
+            accesses=access_summary(store, node_id),
         )
 
     return store.read(look)

@@ -80,7 +80,7 @@ def test_pushes_make_no_candidate_however_many_and_both_numbers_show(store: Stor
     assert listed(store) == []
     for node in nodes:
         explained = why(store, node, RULES, START_MS)
-        assert (explained.pulls.pulls, explained.pulls.pushes) == (0, 50)
+        assert (explained.accesses.pulls, explained.accesses.pushes) == (0, 50)
 
 
 @pytest.mark.case("P18")

@@ -30,7 +30,7 @@ def test_an_explanation_has_found_and_needed_the_hold_and_the_history_newest_fir
     assert [(c.name, c.lacks) for c in found.decision.lacking] == [("sessions", 1)]
     assert (found.decision.block, found.hold.reason if found.hold else None) == ("held", "not yet")
     assert [entry.kind for entry in found.history] == ["hold", "override"]
-    assert (found.pulls.pulls, found.pulls.pushes, found.pulls.roots) == (2, 1, 2)
+    assert (found.accesses.pulls, found.accesses.pushes, found.accesses.roots) == (2, 1, 2)
 
 
 def test_a_memory_that_is_not_there_is_named(store: Store) -> None:

@@ -18,10 +18,15 @@ def checked_reason(reason: str | None, doing: str) -> str:
         InvalidValueError: it is too short, or may not enter a store.
     """
     text = checked_text(reason, "reason") or ""
-    visible = sum(character.isprintable() and not character.isspace() for character in text)
+    visible = reason_chars(text)
     if visible < MIN_REASON_CHARS:
         raise InvalidValueError(
             f"{doing}: the reason {text[:40]!r} has {visible} visible characters, the least is {MIN_REASON_CHARS}",
             hint="say why, for whoever reads the log later",
         )
     return text
+
+
+def reason_chars(text: str) -> int:
+    """How many characters of a reason can be seen: no spaces, nothing invisible."""
+    return sum(character.isprintable() and not character.isspace() for character in text)

@@ -10,10 +10,11 @@ from textual.widgets import Input
 
 from tests.tierdeck_tui.conftest import HOSTILE_TEXTS
 from tierdeck.config import ConsoleSettings
+from tierdeck.promote.reason import reason_chars
 from tierdeck_tui.screens.choice import Choice, ChoiceDialog
 from tierdeck_tui.screens.confirm import ConfirmDialog
 from tierdeck_tui.screens.dialog import CANCEL_ID, STILL_S, Dialog
-from tierdeck_tui.screens.reason import ReasonDialog, reason_chars
+from tierdeck_tui.screens.reason import ReasonDialog
 from tierdeck_tui.shell import ShellApp
 from tierdeck_tui.view.sanitise import visible
 from tierdeck_tui.widgets.dialog_button import DialogButton

@@ -9,17 +9,11 @@ from textual.content import Content
 from textual.widget import Widget
 from textual.widgets import Input, Static
 
+from tierdeck.promote.reason import MIN_REASON_CHARS, reason_chars
 from tierdeck_tui.screens.dialog import Dialog, Result
 from tierdeck_tui.view.sanitise import visible
 from tierdeck_tui.widgets.dialog_button import DialogButton
 from tierdeck_tui.widgets.safe_input import SafeInput
-
-MIN_REASON_CHARS = 3
-
-
-def reason_chars(text: str) -> int:
-    """How many characters of a reason can be seen: no spaces, nothing invisible."""
-    return sum(1 for char in text if not char.isspace() and visible(char) == char)
 
 
 class ReasonedDialog(Dialog[Result]):

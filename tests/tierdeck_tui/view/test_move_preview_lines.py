@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from rich.cells import cell_len
 
@@ -102,6 +104,12 @@ def test_a_long_list_is_cut_and_counted() -> None:
     preview = OverridePreview(Tier.ARCHIVE, tuple(planned(f"n{number}") for number in range(30)), (), ())
     text = [text_of(each) for each in override_preview_lines(preview, {}, limit_rows=10)]
     assert text[-1] == "   and 20 more"
+
+
+def test_the_examples_of_a_sweep_are_counted_against_all_that_would_move() -> None:
+    many = replace(plan(), due={"task-session": 20, "session-longterm": 17, "longterm-archive": 0})
+    assert "   and 35 more" in [text_of(each) for each in sweep_plan_lines(many)]
+    assert not any(text_of(each).startswith("   and ") for each in sweep_plan_lines(plan()))
 
 
 def test_a_sweep_says_how_many_by_rule_what_stays_and_why_it_wants_a_word() -> None:

@@ -11,6 +11,7 @@ from tierdeck.secret_scan import mask_secrets
 from tierdeck_tui.view.format import counted, local_time, short_number
 from tierdeck_tui.view.log_line import deed_words
 from tierdeck_tui.view.sanitise import cut, visible
+from tierdeck_tui.view.undone_evidence import evidence_note
 
 _MAX_SHOWN = 6
 _TEXT_CELLS = 60
@@ -49,15 +50,17 @@ def edit_preview(node: Node, changes: NodeChanges) -> str:
 
 
 def undo_preview(changes: Sequence[tuple[Node, Revision | LogEntry]]) -> str:
-    """Which changes would be taken back, of which memories."""
+    """Which changes would be taken back, of which memories, and what becomes of their evidence."""
+    note = evidence_note(change for _, change in changes)
+    also = f"\n\n{note}" if note else ""
     if len(changes) > 1:
-        return _undo_lines(changes)
+        return _undo_lines(changes) + also
     [(node, change)] = changes
     reason = f": {visible(change.reason, one_line=True)}" if change.reason else ""
     return (
         f"{_head(node.content)}\n\n"
         f"takes back #{change.id} {_deed(change)} by {visible(change.actor, one_line=True)}{reason}\n"
-        f"of {local_time(change.at_ms)}"
+        f"of {local_time(change.at_ms)}{also}"
     )
 
 

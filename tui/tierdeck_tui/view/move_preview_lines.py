@@ -69,6 +69,7 @@ def sweep_plan_lines(plan: SweepPlan, cells: int = 80, *, limit_rows: int = MAX_
                 for each in plan.examples
             ],
             limit_rows,
+            of_rows=plan.due_rows,
         )
     if plan.needs_confirmation:
         lines += wrap(line(Piece(f"to be confirmed: {safe(plan.needs_confirmation)}", "warning")), cells)
@@ -102,10 +103,13 @@ def _wrapped(one: Line, cells: int) -> list[Line]:
     return [first, *((Piece(_INDENT), *part) for part in rest)]
 
 
-def _listed(each: Sequence[Sequence[Line]], limit_rows: int) -> list[Line]:
-    lines = [one for lines in each[:limit_rows] for one in lines]
-    if len(each) > limit_rows:
-        lines.append(line(Piece(f"{_INDENT}and {count(len(each) - limit_rows)} more", "muted")))
+def _listed(each: Sequence[Sequence[Line]], limit_rows: int, *, of_rows: int | None = None) -> list[Line]:
+    """The first, and how many there are besides; `of_rows` where `each` is only a part of them."""
+    shown = each[:limit_rows]
+    lines = [one for lines in shown for one in lines]
+    rest = (len(each) if of_rows is None else of_rows) - len(shown)
+    if rest > 0:
+        lines.append(line(Piece(f"{_INDENT}and {count(rest)} more", "muted")))
     return lines
 
 

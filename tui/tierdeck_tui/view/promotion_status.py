@@ -92,7 +92,11 @@ def nothing_waits(facts: PromotionFacts | None, rule: str | None, *, is_automati
 def nothing_near(rule: str | None) -> list[Line]:
     """Why nothing is near."""
     which = f" of {rule_words(rule)}" if rule else ""
-    return [line(""), line(f"No memory lacks just one criterion{which}.")]
+    return [
+        line(""),
+        line(f"No memory lacks just one criterion{which}."),
+        line(Piece("Of task only what was pulled is near, of longterm what is stale within 14 days.", "muted")),
+    ]
 
 
 def nothing_logged(chips: Sequence[str]) -> list[Line]:

@@ -17,7 +17,7 @@ MAX_SHOWN = 6
 
 
 def run_undo_lines(preview: RunUndo, cells: int) -> list[Line]:
-    """What would be taken back, what not, and how many rows were not looked at."""
+    """What would be taken back, what not, how many rows were not looked at, and what becomes of the evidence."""
     looked_at = len(preview.standing) + len(preview.passed)
     lines = [line(f"{counted(len(preview.standing), 'row')} would be taken back")]
     lines += _listed(preview.standing, cells)
@@ -26,7 +26,8 @@ def run_undo_lines(preview: RunUndo, cells: int) -> list[Line]:
         lines += _listed(preview.passed, cells)
     if preview.rows > looked_at:
         lines.append(line(f"and the run's {counted(preview.rows - looked_at, 'other row')}, as far as they stand"))
-    return lines
+    note = evidence_note(preview.standing)
+    return [*lines, *wrap(line(Piece(note, "warning")), cells)] if note else lines
 
 
 def _listed(entries: Sequence[LogEntry], cells: int) -> list[Line]:

@@ -118,7 +118,9 @@ def play_back(steps: Iterable[LogStep]) -> Standing:
 def _after(step: LogStep, state: State, target: LogStep | None, before: dict[int, State]) -> State:
     """What the memory is like after a step; `target` is what an undo took back."""
     if target is not None and target.kind not in BY_RULE:
-        return before[target.id]
+        was = before[target.id]
+        # What is no move left the evidence alone, and a rule's move that was taken back since may have ended it.
+        return was if target.is_move else replace(state, hold=was.hold, dismissal=was.dismissal)
     if step.kind == "hold":
         return replace(state, hold=step.id)
     if step.kind == "release":

@@ -16,6 +16,7 @@ from tierdeck.promote.agents.access import record_accesses
 from tierdeck.promote.agents.sessions import meet_session
 from tierdeck.promote.evidence.facts import read_facts
 from tierdeck.promote.log.entries import entries
+from tierdeck.promote.log.rebuild import rebuild_facts
 from tierdeck.promote.moves.approve import approve
 from tierdeck.promote.moves.chunks import Pace
 from tierdeck.promote.moves.holds import dismiss, hold, holds, release
@@ -323,3 +324,37 @@ def test_an_undone_hold_that_has_ended_meanwhile_stands_no_more(memory: Memory) 
         undo_move(later, memory.id, actor="mara")
         assert holds(later, now_ms=now + 2 * DAY_MS) == []
     assert len(holds(memory.store, now_ms=now)) == 1
+
+
+def test_the_evidence_that_an_undo_of_a_rules_move_ended_stays_ended_when_a_release_before_it_is_taken_back(
+    store: Store,
+) -> None:
+    memory = Memory(store, add_node(store, NodeDraft("x", confidence=0.9)).id)
+    memory.hold()
+    memory.release()
+    pull(store, [memory.id], times=1)
+    memory.auto()
+    undo_move(store, memory.id, actor="mara")
+    undo_move(store, memory.id, actor="mara")  # the release: held again
+    memory.override()
+    undo_move(store, memory.id, actor="mara")
+    facts = read_facts(store, [memory.id], store.now_ms())[0]
+    assert (facts.tier, facts.block, facts.max_pulls) == ("task", "held", 0)
+    memory.release()
+    assert record_accesses(store, meet_session(store, "s1").id, [memory.id], AccessKind.PULL).moved == ()
+
+
+def test_what_the_log_tells_of_the_evidence_is_what_stands_also_after_decisions_between_moves_were_taken_back(
+    store: Store,
+) -> None:
+    memory = Memory(store, add_node(store, NodeDraft("x", confidence=0.9)).id)
+    memory.hold()
+    memory.release()
+    pull(store, [memory.id], times=1)
+    memory.auto()
+    undo_move(store, memory.id, actor="mara")
+    undo_move(store, memory.id, actor="mara")
+    stood = memory.look()
+    with store.writing() as conn:
+        rebuild_facts(conn, [memory.id], has_log=True)
+    assert memory.look() == stood

@@ -14,7 +14,7 @@ from tierdeck.promote.log.breaks import LogBreak, breaks_in
 from tierdeck.promote.log.entries import EMPTY_HEAD, HEAD_KEY
 from tierdeck.promote.log.kept_head import HEAD
 from tierdeck.promote.log.row import CHECKED_COLUMNS, checked_row, row_digest
-from tierdeck.store import Store
+from tierdeck.store import Store, get_setting
 from tierdeck.store.rows import as_bytes, text_of
 from tierdeck.store.settings import setting_in
 
@@ -74,8 +74,8 @@ def verify_log(
     """
     kept = None if head is None else _head(head, "the given head")
     if not store.has_table("td_promotion_log"):
-        empty = _Batch([], 0, None, EMPTY_HEAD, ())
-        return _found(0, _end_problem(0, "", kept, empty), empty)
+        empty = _Batch([], 0, get_setting(store, HEAD_KEY), EMPTY_HEAD, ())
+        return _found(0, _end_problem(0, "", kept, empty) or _no_log_problem(store), empty)
     rows, last_digest = 0, ""
     while True:
         if should_stop is not None and should_stop():
@@ -151,6 +151,11 @@ def _end_problem(rows: int, last_digest: str, kept: _Head | None, batch: _Batch)
     if stored.digest != last_digest:
         return f"row {rows} is another one than the log's head names", rows
     return None
+
+
+def _no_log_problem(store: Store) -> tuple[str, int] | None:
+    """A store that keeps what the rules count had a log from its first day on, be it empty."""
+    return ("the whole log is gone: its table is missing", 1) if store.has_table("td_facts") else None
 
 
 def _found(rows: int, problem: tuple[str, int] | None, batch: _Batch) -> LogCheck:

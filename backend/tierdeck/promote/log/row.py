@@ -109,7 +109,7 @@ def _criteria(text: str | None) -> tuple[Criterion, ...]:
     """What cannot be read as criteria was not written here: `verify_log` names the row."""
     try:
         return tuple(Criterion(**values) for values in json.loads(text or "[]"))
-    except (ValueError, TypeError):
+    except (ValueError, TypeError, RecursionError):
         return ()
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from tests.other_program import other_program
@@ -13,7 +15,7 @@ from tierdeck.promote.log.breaks import accept_break
 from tierdeck.promote.log.check import verify_log
 from tierdeck.promote.log.entries import log_head
 from tierdeck.promote.moves.override import override_tier
-from tierdeck.store import Store, set_setting
+from tierdeck.store import Store, open_store, set_setting
 
 # Computes a row's digest anew, as somebody would who has read how it is made.
 FORGE = """
@@ -167,3 +169,24 @@ def test_an_accepted_break_is_told_by_every_later_check(store: Store) -> None:
     set_setting(store, "promotion_log_breaks", "[]x")
     with pytest.raises(StoreError, match="their record was changed"):
         verify_log(store)
+
+
+@pytest.mark.spec("SPEC-09.14")
+@pytest.mark.parametrize(
+    ("with_head", "says"), [(False, "head says there are 3 rows"), (True, "its table is missing")]
+)
+def test_a_log_that_is_gone_with_its_table_is_no_empty_log(store: Store, with_head: bool, says: str) -> None:
+    moved(store, 3)
+    with other_program(store.path) as other:
+        other.do("conn.execute('DROP TABLE td_promotion_log')")
+        if with_head:
+            other.do("conn.execute(\"DELETE FROM td_setting WHERE key = 'promotion_log_head'\")")
+    with open_store(store.path) as again:
+        found = verify_log(again)
+    assert (found.rows, found.first_bad) == (0, 1)
+    assert (found.problem or "").endswith(says)
+
+
+def test_another_programs_store_has_no_log_that_could_be_gone(family_store_path: Path) -> None:
+    with open_store(family_store_path) as foreign:
+        assert verify_log(foreign).problem is None

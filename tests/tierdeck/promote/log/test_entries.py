@@ -157,3 +157,12 @@ def test_a_row_keeps_any_text_exactly(store: Store) -> None:
         append(conn, LogDraft(node_id, None, "task", "override", "mära\n\U0001f9e0", 5, reason='"\\u0000" ☃'))
     [found] = entries(store, LogFilter())
     assert (found.actor, found.reason, found.from_tier) == ("mära\n\U0001f9e0", '"\\u0000" ☃', None)
+
+
+def test_a_row_whose_criteria_are_nested_beyond_reason_is_shown_without_them(store: Store) -> None:
+    [node_id] = moved(store, 1)
+    with other_program(store.path) as other:
+        other.do(DROP)
+        other.do("conn.execute('UPDATE td_promotion_log SET criteria = ?', ('[' * 100_000,))")
+    [found] = entries(store, LogFilter())
+    assert (found.node_id, found.criteria) == (node_id, ())

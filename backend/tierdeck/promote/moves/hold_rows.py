@@ -11,6 +11,7 @@ import apsw
 from tierdeck.errors import InvalidValueError
 from tierdeck.promote.moves.refusal import held_words
 from tierdeck.promote.records import Hold
+from tierdeck.times import MILLISECONDS_BELOW
 
 # NULL may stand for a tier in another program's row.
 _HOLDS = """SELECT h.node_id, h.tier, h.set_at, h.until, h.actor, h.reason, h.log_id,
@@ -66,8 +67,14 @@ def checked_until(until_ms: int | None, now_ms: int) -> int | None:
     """When a hold ends by itself; None is never.
 
     Raises:
-        InvalidValueError: it would have ended already.
+        InvalidValueError: it is no time, or the hold would have ended already.
     """
-    if until_ms is not None and until_ms <= now_ms:
+    if until_ms is None:
+        return None
+    if isinstance(until_ms, bool) or not isinstance(until_ms, int) or until_ms >= MILLISECONDS_BELOW:
+        raise InvalidValueError(
+            f"hold memories: its end, {until_ms!r:.40}, is not a whole number of milliseconds before the year 10000"
+        )
+    if until_ms <= now_ms:
         raise InvalidValueError(f"hold memories: its end, {until_ms}, is not after now, {now_ms}")
     return until_ms

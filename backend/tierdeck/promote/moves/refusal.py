@@ -54,8 +54,11 @@ def held_words(holder: str, until_ms: int | None) -> str:
     """That a hold stands against it. `holder` is its actor, and after a colon the reason."""
     if until_ms is None:
         return f"it is held by {holder}"
-    day = datetime.fromtimestamp(until_ms / 1000, UTC)
-    return f"it is held until {day:%Y-%m-%d %H:%M} UTC by {holder}"
+    try:
+        until = f"{datetime.fromtimestamp(until_ms / 1000, UTC):%Y-%m-%d %H:%M} UTC"
+    except (OverflowError, OSError, ValueError):  # no calendar holds it; another program wrote it
+        until = f"{until_ms} ms"
+    return f"it is held until {until} by {holder}"
 
 
 def lacking_words(criteria: Sequence[Criterion]) -> str:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -158,3 +159,22 @@ def test_nothing_is_held_released_or_dismissed_when_an_id_is_unknown(store: Stor
 def test_a_foreign_store_has_no_holds(family_store_path: Path) -> None:
     with open_store(family_store_path) as store:
         assert holds(store, now_ms=store.now_ms()) == []
+
+
+@pytest.mark.parametrize("until_ms", [10**18, 2**64, 253_402_300_800_000, 4e12, float("nan"), True, "2027-03-01"])
+def test_a_hold_ends_at_a_time_that_a_calendar_holds_or_is_not_set(store: Store, until_ms: Any) -> None:
+    node_id = add_node(store, NodeDraft("x")).id
+    with pytest.raises(InvalidValueError, match="before the year 10000"):
+        hold(store, [node_id], actor="mara", reason="not yet", until_ms=until_ms)
+    with pytest.raises(InvalidValueError, match="before the year 10000"):
+        override_tier(store, [node_id], Tier.LONGTERM, actor="mara", reason="not yet", until_ms=until_ms)
+    assert (holds(store, now_ms=store.now_ms()), get_node(store, node_id).tier) == ([], Tier.TASK)
+
+
+def test_a_hold_whose_end_no_calendar_holds_is_told_as_its_number(store: Store) -> None:
+    first, second = add_nodes(store, [NodeDraft("x"), NodeDraft("y")])
+    hold(store, [first], actor="mara", reason="not yet")
+    with store.writing() as conn:
+        conn.execute("UPDATE td_hold SET until = ?", (10**18,))
+    [refused] = override_tier(store, [first, second], Tier.SESSION, actor="ben", reason="go on").refused
+    assert refused.why == "it is held until 1000000000000000000 ms by mara: not yet"

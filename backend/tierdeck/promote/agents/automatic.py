@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 from collections.abc import Callable, Sequence
 from itertools import chain
@@ -12,6 +13,7 @@ from tierdeck.config import PromotionSettings
 from tierdeck.promote.evidence.facts import facts_in
 from tierdeck.promote.evidence.facts_sql import facts_sql
 from tierdeck.promote.log.entries import end_fault
+from tierdeck.promote.moves.chunks import PAUSE_MS
 from tierdeck.promote.moves.move import MAX_CHUNK_ROWS, apply_decisions
 from tierdeck.promote.moves.runs import add_to_run, begin_run, end_run
 from tierdeck.promote.records import Refused, RunKind, RunReport
@@ -49,8 +51,9 @@ def apply_rules(
 ) -> RunReport:
     """Make a change and let the rules look at the memories that it gives back, in one transaction.
 
-    Of more than `MAX_CHUNK_ROWS` memories the others are looked at in transactions of their own, so that no other
-    writer waits long; when the process is killed between them, the next pull, session's end or sweep goes on.
+    Of more than `MAX_CHUNK_ROWS` memories the others are looked at in transactions of their own, with a rest before
+    each, so that no other writer waits long (5,000 without a rest kept one waiting for 1.4 s, the whole time). When
+    the process is killed between them, the next pull, session's end or sweep goes on.
 
     Args:
         settings: when `automatic` is off, no rule runs.
@@ -63,6 +66,7 @@ def apply_rules(
         ids = list(changed) if settings.automatic else []
         work.take(conn, ids[:MAX_CHUNK_ROWS], is_last=len(ids) <= MAX_CHUNK_ROWS)
     for start in range(MAX_CHUNK_ROWS, len(ids), MAX_CHUNK_ROWS):
+        time.sleep(PAUSE_MS / 1000)
         with store.writing() as conn:
             work.take(conn, ids[start : start + MAX_CHUNK_ROWS], is_last=start + MAX_CHUNK_ROWS >= len(ids))
     return work.report

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -203,3 +204,25 @@ def test_a_pull_is_recorded_and_counted_also_when_the_logs_end_was_cut_off_and_n
     assert (get_node(store, second).access_count, tier_of(store, second)) == (2, Tier.TASK)
     accept_break(store, "mara", "somebody cut it")
     assert pull(store, "b", second).moved == (second,)
+
+
+def test_a_long_sessions_end_rests_between_its_transactions_so_that_another_program_can_write(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ids = add_nodes(store, [NodeDraft(str(n), confidence=0.9) for n in range(450)])
+    session = meet_session(store, "a").id
+    for _ in range(2):
+        record_accesses(store, session, ids, PULL, settings=BY_HAND)
+    with other_program(store.path) as other:
+        other.do("conn.execute('PRAGMA busy_timeout = 0')")
+        rests: list[float] = []
+
+        def rest(seconds: float) -> None:
+            rests.append(seconds)
+            other.do("conn.execute(\"UPDATE nodes SET provenance = 'theirs' WHERE pk = 1\")")
+
+        with monkeypatch.context() as patched:
+            patched.setattr(time, "sleep", rest)
+            assert len(end_session(store, session, outcome="success").moved) == 450
+    assert len(rests) == 2
+    assert min(rests) > 0

@@ -13,7 +13,7 @@ data, whoever asks: the automatic run, the dry run, the board, the log or a test
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -198,3 +198,4 @@ _STEPS: dict[str, tuple[RuleName, Tier, _CriteriaOf]] = {
     Tier.LONGTERM: ("longterm-archive", Tier.ARCHIVE, _longterm_criteria),
     Tier.ARCHIVE: ("archive-longterm", Tier.LONGTERM, _archive_criteria),
 }
+FROM_TIER: Mapping[RuleName, Tier] = {rule: Tier(tier) for tier, (rule, *_) in _STEPS.items()}

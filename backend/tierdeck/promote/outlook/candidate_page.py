@@ -6,7 +6,7 @@ anything else than `why`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,11 +14,11 @@ import apsw
 
 from tierdeck.errors import InvalidValueError
 from tierdeck.model import NodeRow
-from tierdeck.promote.evidence.facts import facts_in
-from tierdeck.promote.evidence.facts_sql import DISMISSED, HELD, FactsSQL
+from tierdeck.promote.evidence.facts import check_tracked, facts_in
+from tierdeck.promote.evidence.facts_sql import DISMISSED, HELD, FactsSQL, facts_sql
 from tierdeck.promote.outlook.due_sql import Source, parameters
 from tierdeck.promote.rules import Decision, Facts, RuleName, Rules, decide
-from tierdeck.store import read_rows
+from tierdeck.store import Store, read_rows
 
 NOT_BLOCKED = f"NOT {HELD} AND NOT {DISMISSED}"
 
@@ -46,6 +46,30 @@ class CandidatePage:
 
     rows: tuple[Candidate, ...]
     next: Place | None
+
+
+def page_of(
+    store: Store,
+    sources_of: Callable[[FactsSQL], Sequence[Source]],
+    rules: Rules,
+    now_ms: int,
+    *,
+    rule: RuleName | None,
+    after: Place | None,
+    limit_rows: int,
+) -> CandidatePage:
+    """`read_page` of a store, in one snapshot of it.
+
+    Raises:
+        ReadOnlyStoreError: the store has no access records.
+        InvalidValueError: the limit is none.
+    """
+    check_tracked(store)
+    form = facts_sql(store)
+    sources = sources_of(form)
+    return store.read(
+        lambda conn: read_page(conn, form, sources, rules, now_ms, rule=rule, after=after, limit_rows=limit_rows)
+    )
 
 
 def read_page(

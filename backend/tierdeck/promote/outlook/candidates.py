@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from tierdeck.promote.evidence.facts import check_tracked
-from tierdeck.promote.evidence.facts_sql import facts_sql
-from tierdeck.promote.outlook.candidate_page import CandidatePage, Place, read_page
-from tierdeck.promote.outlook.due_sql import candidate_sources, parameters
-from tierdeck.promote.outlook.tally import free_rows
+from tierdeck.promote.outlook.candidate_page import CandidatePage, Place, page_of
+from tierdeck.promote.outlook.due_sql import candidate_sources
+from tierdeck.promote.outlook.tally import count_free
 from tierdeck.promote.rules import RuleName, Rules
 from tierdeck.store import Store
 
@@ -42,17 +40,9 @@ def candidates(
         InvalidValueError: the limit is none.
     Spec: SPEC-09.11, SPEC-09.12
     """
-    check_tracked(store)
-    form = facts_sql(store)
-    sources = candidate_sources(form)
-    return store.read(
-        lambda conn: read_page(conn, form, sources, rules, now_ms, rule=rule, after=after, limit_rows=limit_rows)
-    )
+    return page_of(store, candidate_sources, rules, now_ms, rule=rule, after=after, limit_rows=limit_rows)
 
 
 def count_candidates(store: Store, rules: Rules, now_ms: int) -> Mapping[RuleName, int]:
     """How many candidates each rule has, in the order of the tiers; raises as `candidates` does."""
-    check_tracked(store)
-    sources = candidate_sources(facts_sql(store))
-    values = parameters(rules, now_ms)
-    return store.read(lambda conn: free_rows(conn, sources, values))
+    return count_free(store, candidate_sources, rules, now_ms)

@@ -7,10 +7,8 @@ so that a page costs its rows and not the store's; in an adopted one, which we m
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from tierdeck.model import Tier
 from tierdeck.promote.evidence.facts_sql import (
     ALL,
     FACTS_USE,
@@ -20,16 +18,10 @@ from tierdeck.promote.evidence.facts_sql import (
     TRACKING_SINCE,
     FactsSQL,
 )
-from tierdeck.promote.rules import DAY_MS, CriterionName, RuleName, Rules
+from tierdeck.promote.rules import DAY_MS, FROM_TIER, CriterionName, RuleName, Rules
 
 # A longterm memory is near its end this many days before it counts as stale.
 NEAR_DAYS = 14
-FROM_TIER: Mapping[RuleName, Tier] = {
-    "task-session": Tier.TASK,
-    "session-longterm": Tier.SESSION,
-    "longterm-archive": Tier.LONGTERM,
-    "archive-longterm": Tier.ARCHIVE,
-}
 _ENDLESS = 2**63 - 1
 # As the index td_facts_session has it.
 _HELD_KEY = "coalesce(f.conf_min, -1)"

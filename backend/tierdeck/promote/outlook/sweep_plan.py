@@ -13,9 +13,9 @@ from tierdeck.promote.evidence.facts import check_tracked
 from tierdeck.promote.evidence.facts_sql import FactsSQL, facts_sql
 from tierdeck.promote.moves.rules_in_force import rules_in_force
 from tierdeck.promote.outlook.candidate_page import Candidate, read_page
-from tierdeck.promote.outlook.due_sql import FROM_TIER, Source, candidate_sources, criteria_sql, parameters
+from tierdeck.promote.outlook.due_sql import Source, candidate_sources, criteria_sql, parameters
 from tierdeck.promote.outlook.tally import tally
-from tierdeck.promote.rules import Facts, RuleName, Rules, decide
+from tierdeck.promote.rules import FROM_TIER, Facts, RuleName, Rules, decide
 from tierdeck.store import Store
 
 # A sweep that moves more of longterm than this many percent wants to be confirmed.

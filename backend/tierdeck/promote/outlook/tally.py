@@ -6,15 +6,17 @@ others are counted in an index of td_facts alone (4 ms instead of 600 for 135,00
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import apsw
 
-from tierdeck.promote.evidence.facts_sql import DISMISSED, HELD
-from tierdeck.promote.outlook.due_sql import Source
-from tierdeck.promote.rules import RuleName
+from tierdeck.promote.evidence.facts import check_tracked
+from tierdeck.promote.evidence.facts_sql import DISMISSED, HELD, FactsSQL, facts_sql
+from tierdeck.promote.outlook.due_sql import Source, parameters
+from tierdeck.promote.rules import RuleName, Rules
+from tierdeck.store import Store
 
 _BLOCKED = (
     "(SELECT node_id FROM td_hold WHERE released_at IS NULL UNION SELECT node_id FROM td_dismissal) b "
@@ -45,6 +47,19 @@ def tally(conn: apsw.Connection, source: Source, values: Mapping[str, int | floa
         values,
     ).fetchone()
     return Tally(passing, *blocked)
+
+
+def count_free(
+    store: Store, sources_of: Callable[[FactsSQL], Iterable[Source]], rules: Rules, now_ms: int
+) -> dict[RuleName, int]:
+    """`free_rows` of a store, in one snapshot of it.
+
+    Raises:
+        ReadOnlyStoreError: the store has no access records.
+    """
+    check_tracked(store)
+    sources, values = sources_of(facts_sql(store)), parameters(rules, now_ms)
+    return store.read(lambda conn: free_rows(conn, sources, values))
 
 
 def free_rows(

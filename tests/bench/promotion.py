@@ -189,7 +189,7 @@ def insert_bare(store: Store, session: int, node: str) -> None:
 def measure_recount(store: Store) -> None:
     """All counts made anew; last, since it needs memory."""
     with store.writing() as conn:
-        took, _ = timed(lambda: recount(conn, has_log=True))
+        took, _ = timed(lambda: recount(conn, logs_confidence=True))
     print(f"all counts made anew: {took:.1f} s")
 
 

@@ -51,7 +51,7 @@ def make_store(path: Path, nodes: int, accesses: int) -> None:
             conn.execute(sql)
         _say(began, "rows, indexes")
         with conn:
-            recount(conn, has_log=True)
+            recount(conn, logs_confidence=True)
         _say(began, "rows, indexes, counts")
         conn.execute("PRAGMA journal_mode=wal").fetchall()
     os.replace(part, path)

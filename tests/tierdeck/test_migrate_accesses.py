@@ -118,7 +118,7 @@ def test_what_bringing_up_to_date_counts_is_what_counting_anew_gives(tmp_path: P
         counted = kept(store)
         assert len(counted["use"]) > 20
         with store.writing() as conn:
-            recount(conn, has_log=True)
+            recount(conn, logs_confidence=True)
         assert kept(store) == counted
 
 

@@ -9,6 +9,7 @@ import apsw
 
 from tierdeck.maintenance.health import DETAILS, Check
 from tierdeck.promote.evidence.count_check import CountCheck, count_differences
+from tierdeck.promote.evidence.facts_sql import has_confidence_log
 from tierdeck.promote.log.check import verify_log
 from tierdeck.promote.log.entries import log_head
 from tierdeck.promote.moves.hold_rows import holds_in
@@ -74,10 +75,10 @@ def _looked_at(
 
 
 def _compare_counts(store: Store) -> Check:
-    has_log, is_own = store.has_table("confidence_updates"), store.kind is StoreKind.OWN
+    logs_confidence, is_own = has_confidence_log(store), store.kind is StoreKind.OWN
 
     def look(conn: apsw.Connection) -> CountCheck:
-        return count_differences(conn, has_log=has_log, is_own=is_own, max_examples=DETAILS)
+        return count_differences(conn, logs_confidence=logs_confidence, is_own=is_own, max_examples=DETAILS)
 
     found = store.read(look)
     if not found.memories:

@@ -14,6 +14,7 @@ from tierdeck.maintenance.backup import backup
 from tierdeck.maintenance.promotion_checks import REPAIR_LOG
 from tierdeck.maintenance.row_checks import delete_orphans
 from tierdeck.maintenance.schema_check import promised_objects, real_objects
+from tierdeck.promote.evidence.facts_sql import has_confidence_log
 from tierdeck.promote.log.breaks import accept_break
 from tierdeck.promote.log.rebuild import rebuild_all_facts
 from tierdeck.store import Store, StoreKind
@@ -109,7 +110,7 @@ def _put_back_objects(patient: _Patient) -> str:
 
 
 def _count_anew(patient: _Patient) -> str:
-    rebuild_all_facts(patient.conn, has_log=patient.store.has_table("confidence_updates"))
+    rebuild_all_facts(patient.conn, logs_confidence=has_confidence_log(patient.store))
     return f"{patient.conn.execute('SELECT count(*) FROM td_facts').get:,} memories counted anew"
 
 

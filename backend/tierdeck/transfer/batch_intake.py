@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import apsw
 
 from tierdeck.errors import StoreError, TransferError
+from tierdeck.promote.evidence.facts_sql import has_confidence_log
 from tierdeck.promote.log.rebuild import rebuild_facts
 from tierdeck.store import Store
 from tierdeck.transfer.export_format import FORM_OF_KIND
@@ -129,10 +130,10 @@ class BatchIntake:
         """
         if not self._writer.is_writing or not self._store.has_table("td_facts"):
             return
-        has_log, last = self._store.has_table("confidence_updates"), ""
+        logs_confidence, last = has_confidence_log(self._store), ""
         while ids := self._scratch.touched(last, BATCH_ROWS):
             with self._store.writing() as conn:
-                rebuild_facts(conn, ids, has_log=has_log)
+                rebuild_facts(conn, ids, logs_confidence=logs_confidence)
             last = ids[-1]
 
     def note(self, text: str) -> None:

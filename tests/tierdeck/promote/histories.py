@@ -53,10 +53,10 @@ def fill(store: Store, seed: int, memories: int, *, tracked_days: int) -> None:
             _add_memory(conn, draw, node_id)
         _add_accesses(conn, draw, ids)
         _begin_facts(conn, draw, ids)
-        has_log = store.has_table("confidence_updates")
+        logs_confidence = store.has_table("confidence_updates")
         for node_id in ids:
             _log_confidences(conn, draw, node_id)
-        recount(conn, ids, has_log=has_log)
+        recount(conn, ids, logs_confidence=logs_confidence)
         for node_id in ids:
             _change_unseen(conn, draw, node_id)
             _block(conn, draw, node_id)

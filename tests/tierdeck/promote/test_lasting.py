@@ -136,7 +136,7 @@ def check_evidence(store: Store) -> None:
 
     kept = store.read(look)
     with store.writing() as conn:
-        recount(conn, has_log=True)
+        recount(conn, logs_confidence=True)
     assert store.read(look) == kept
     begins = (
         "SELECT count(*) FROM td_promotion_log l JOIN td_facts f ON f.node_id = l.node_id "

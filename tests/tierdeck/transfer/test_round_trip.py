@@ -204,7 +204,7 @@ def test_whatever_a_store_holds_comes_back_byte_for_byte(statements: list[tuple[
             assert exported(copy) == data
             counted = counts_of(copy)
             with copy.writing() as conn:
-                recount(conn, has_log=True)
+                recount(conn, logs_confidence=True)
             assert counts_of(copy) == counted, "an import leaves the counts exact"
             again = import_jsonl(copy, io.BytesIO(data))
             assert (again.added, again.unchanged) == (0, again.read)

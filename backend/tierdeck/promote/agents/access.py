@@ -17,6 +17,7 @@ from tierdeck.model import AccessKind, Outcome
 from tierdeck.promote.agents.automatic import apply_rules
 from tierdeck.promote.agents.sessions import checked_at, pulled_under, session_row
 from tierdeck.promote.evidence.counts import WORTH, count_outcome, count_pull, recount_roots
+from tierdeck.promote.evidence.facts_sql import has_confidence_log
 from tierdeck.promote.records import RunReport
 from tierdeck.store import Store, time_ms_sql
 from tierdeck.times import stored_time
@@ -49,7 +50,7 @@ class _Looks:
     kind: AccessKind
     outcome: Outcome | None
     at_ms: int
-    has_log: bool
+    logs_confidence: bool
 
 
 def record_accesses(
@@ -87,7 +88,7 @@ def record_accesses(
         _checked_kind(kind),
         checked_outcome(outcome),
         store.now_ms() if at_ms is None else checked_at(at_ms),
-        store.has_table("confidence_updates"),
+        has_confidence_log(store),
     )
     names = list(dict.fromkeys(ids))
     is_pull = looks.kind is AccessKind.PULL
@@ -121,10 +122,10 @@ def set_outcome(
     Spec: SPEC-09.10
     """
     own = checked_outcome(outcome)
-    has_log = store.has_table("confidence_updates")
+    logs_confidence = has_confidence_log(store)
 
     def change(conn: apsw.Connection) -> list[str]:
-        _change_outcome(conn, session_id, node_id, own, store.now_ms(), has_log=has_log)
+        _change_outcome(conn, session_id, node_id, own, store.now_ms(), logs_confidence=logs_confidence)
         return [node_id]
 
     return apply_rules(store, change, settings)
@@ -155,9 +156,12 @@ def end_session(
     """
     said = checked_outcome(outcome)
     at = store.now_ms() if at_ms is None else checked_at(at_ms)
-    has_log = store.has_table("confidence_updates")
+    logs_confidence = has_confidence_log(store)
     return apply_rules(
-        store, lambda conn: _end(conn, session_id, said, at, has_log=has_log), settings, run_kind="session-end"
+        store,
+        lambda conn: _end(conn, session_id, said, at, logs_confidence=logs_confidence),
+        settings,
+        run_kind="session-end",
     )
 
 
@@ -195,13 +199,19 @@ def _record(conn: apsw.Connection, ids: Sequence[str], looks: _Looks) -> None:
         if looks.kind is AccessKind.PULL:
             count_pull(
                 conn, node_id, root_id=root_id, access_id=conn.last_insert_rowid(), at_ms=looks.at_ms, worth=worth,
-                has_log=looks.has_log,
+                logs_confidence=looks.logs_confidence,
             )  # fmt: skip
     conn.execute(_SEE, (looks.at_ms, looks.session_id))
 
 
 def _change_outcome(
-    conn: apsw.Connection, session_id: int, node_id: str, outcome: Outcome | None, at: int, *, has_log: bool
+    conn: apsw.Connection,
+    session_id: int,
+    node_id: str,
+    outcome: Outcome | None,
+    at: int,
+    *,
+    logs_confidence: bool,
 ) -> None:
     found: Any = conn.execute(_LATEST_PULL, (node_id, session_id)).fetchone()
     if found is None:
@@ -213,10 +223,14 @@ def _change_outcome(
     conn.execute("UPDATE td_access SET outcome = ? WHERE id = ?", (outcome, access_id))
     conn.execute(_SEE, (at, session_id))
     if is_evidence:
-        count_outcome(conn, node_id, root_id=root_id, was=was, now=outcome or inherited, has_log=has_log)
+        count_outcome(
+            conn, node_id, root_id=root_id, was=was, now=outcome or inherited, logs_confidence=logs_confidence
+        )
 
 
-def _end(conn: apsw.Connection, session_id: int, said: Outcome | None, at: int, *, has_log: bool) -> list[str]:
+def _end(
+    conn: apsw.Connection, session_id: int, said: Outcome | None, at: int, *, logs_confidence: bool
+) -> list[str]:
     """What was pulled in the session that was ended now; nothing when it had ended so before."""
     session = session_row(conn, session_id)
     if session.outcome is not None and said not in (None, session.outcome):
@@ -234,7 +248,7 @@ def _end(conn: apsw.Connection, session_id: int, said: Outcome | None, at: int, 
     is_root = session.root_id == session.id
     pulled = pulled_under(conn, session_id) if is_root else _pulled_in(conn, session_id)
     if said is not None and session.outcome is None:
-        recount_roots(conn, pulled, (session.root_id,), has_log=has_log)
+        recount_roots(conn, pulled, (session.root_id,), logs_confidence=logs_confidence)
     return pulled
 
 

@@ -13,6 +13,7 @@ import apsw
 from tierdeck.errors import InvalidValueError, NotFoundError
 from tierdeck.model import SessionRow
 from tierdeck.promote.evidence.counts import recount_roots
+from tierdeck.promote.evidence.facts_sql import has_confidence_log
 from tierdeck.store import Store
 from tierdeck.store.drafts import checked_text
 from tierdeck.store.sessions import SESSION_COLUMNS
@@ -188,7 +189,7 @@ def _hang_under(conn: apsw.Connection, store: Store, session_id: int, parent_id:
     pulled = pulled_under(conn, session_id)
     conn.execute("UPDATE td_session SET root_id = ? WHERE root_id = ?", (new_root, session_id))
     conn.execute("UPDATE td_session SET parent_id = ? WHERE id = ?", (parent_id, session_id))
-    recount_roots(conn, pulled, (session_id, new_root), has_log=store.has_table("confidence_updates"))
+    recount_roots(conn, pulled, (session_id, new_root), logs_confidence=has_confidence_log(store))
 
 
 def pulled_under(conn: apsw.Connection, root_id: int) -> list[str]:

@@ -74,11 +74,13 @@ class CountCheck:
     examples: tuple[CountDifference, ...]
 
 
-def count_differences(conn: apsw.Connection, *, has_log: bool, is_own: bool, max_examples: int = 20) -> CountCheck:
+def count_differences(
+    conn: apsw.Connection, *, logs_confidence: bool, is_own: bool, max_examples: int = 20
+) -> CountCheck:
     """Compare td_use and td_facts with what the accesses and the log give; reads only.
 
     Args:
-        has_log: whether the store has the family's log of confidences.
+        logs_confidence: whether the store has the family's log of confidences.
         is_own: in an adopted store tier and confidence are looked up each time, and what is kept of them may lag.
         max_examples: how many differences are given at most.
 
@@ -87,14 +89,14 @@ def count_differences(conn: apsw.Connection, *, has_log: bool, is_own: bool, max
     """
     wrong: set[str] = set()
     examples: list[CountDifference] = []
-    for difference in _differences(conn, has_log=has_log, is_own=is_own):
+    for difference in _differences(conn, logs_confidence=logs_confidence, is_own=is_own):
         wrong.add(difference.node_id)
         if len(examples) < max_examples:
             examples.append(difference)
     return CountCheck(len(wrong), tuple(examples))
 
 
-def _differences(conn: apsw.Connection, *, has_log: bool, is_own: bool) -> Iterator[CountDifference]:
+def _differences(conn: apsw.Connection, *, logs_confidence: bool, is_own: bool) -> Iterator[CountDifference]:
     sums: Any = conn.execute(_WRONG_SUMS)
     for node_id, *values in sums:
         kept, anew = values[: len(_SUMS)], values[len(_SUMS) :]
@@ -103,7 +105,7 @@ def _differences(conn: apsw.Connection, *, has_log: bool, is_own: bool) -> Itera
                 yield CountDifference(text_of(node_id), what, old, new)
     checks = [_UNCOUNTED, _WRONG_USE, _WRONG_PLACE]
     if is_own:
-        checks += [_WRONG_TIER, _WRONG_HELD.format(id=_ID, held=held_sql(has_log=has_log))]
+        checks += [_WRONG_TIER, _WRONG_HELD.format(id=_ID, held=held_sql(logs_confidence=logs_confidence))]
     for sql in checks:
         rows: Any = conn.execute(sql)
         for node_id, what, old, new in rows:

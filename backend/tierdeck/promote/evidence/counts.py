@@ -20,7 +20,8 @@ from tierdeck.promote.evidence.facts_sql import held_sql
 # What an access is worth: its own outcome, else its session's, else that of the session it all began with.
 WORTH = "coalesce(a.outcome, s.outcome, r.outcome)"
 _IN_LIST = "(SELECT value FROM json_each(:ids))"
-_LATEST = "(SELECT coalesce(max(id), 0) FROM td_access)"
+# The place in the sequence of accesses that is reached now.
+LATEST_ACCESS = "(SELECT coalesce(max(id), 0) FROM td_access)"
 
 # A memory's tier is noted too: where another program moved it unseen, only what is pulled from now on was pulled
 # since.
@@ -61,7 +62,7 @@ FROM td_access a CROSS JOIN td_facts f ON f.node_id = a.node_id JOIN td_session 
     JOIN td_session r ON r.id = s.root_id
 WHERE a.kind = 'pull' GROUP BY f.node, s.root_id"""
 _MISSING = f"""
-INSERT INTO td_facts (node_id, tier, tier_after) SELECT n.id, n.tier, {_LATEST} FROM nodes n
+INSERT INTO td_facts (node_id, tier, tier_after) SELECT n.id, n.tier, {LATEST_ACCESS} FROM nodes n
 WHERE NOT EXISTS (SELECT 1 FROM td_facts f WHERE f.node_id = n.id)
     AND EXISTS (SELECT 1 FROM td_access a WHERE a.node_id = n.id AND a.kind = 'pull')"""
 _NONE_ANEW = """
@@ -84,12 +85,12 @@ def ensure_facts(conn: apsw.Connection, ids: Sequence[str]) -> None:
     names = {"ids": json.dumps(list(ids))}
     conn.execute(
         "INSERT INTO td_facts (node_id, tier, tier_after) "
-        f"SELECT id, tier, {_LATEST} FROM nodes WHERE id IN {_IN_LIST} ON CONFLICT (node_id) DO NOTHING",
+        f"SELECT id, tier, {LATEST_ACCESS} FROM nodes WHERE id IN {_IN_LIST} ON CONFLICT (node_id) DO NOTHING",
         names,
     )
     # Moved by another program at some time before now: only what is pulled from now on was pulled since.
     conn.execute(
-        f"UPDATE td_facts SET tier = n.tier, tier_after = {_LATEST} FROM nodes n "
+        f"UPDATE td_facts SET tier = n.tier, tier_after = {LATEST_ACCESS} FROM nodes n "
         f"WHERE n.id = td_facts.node_id AND n.tier IS NOT td_facts.tier AND td_facts.node_id IN {_IN_LIST}",
         names,
     )
@@ -97,24 +98,30 @@ def ensure_facts(conn: apsw.Connection, ids: Sequence[str]) -> None:
 
 def count_pull(
     conn: apsw.Connection, node_id: str, *, root_id: int, access_id: int, at_ms: int, worth: Outcome | None,
-    has_log: bool,
+    logs_confidence: bool,
 ) -> None:  # fmt: skip
     """Count a pull that was just recorded.
 
     Args:
         worth: the outcome that counts for it now: its own, its session's or its root's.
-        has_log: whether the store has the family's log of confidences.
+        logs_confidence: whether the store has the family's log of confidences.
     """
     [(node,)] = conn.execute(_NOTE_PULL, (node_id, access_id)).fetchall()
     is_ok, is_bad = worth == "success", worth == "failure"
     [(pulls, ok, bad)] = conn.execute(_USE, (node, root_id, at_ms, is_ok, is_bad)).fetchall()
     # A root session counts once for each of its outcomes: with the first pull that brings it.
     added = (pulls == 1, pulls, is_ok and ok == 1, is_bad and bad == 1, at_ms, node)
-    conn.execute(_add_up(has_log=has_log), added)
+    conn.execute(_add_up(logs_confidence=logs_confidence), added)
 
 
 def count_outcome(
-    conn: apsw.Connection, node_id: str, *, root_id: int, was: Outcome | None, now: Outcome | None, has_log: bool
+    conn: apsw.Connection,
+    node_id: str,
+    *,
+    root_id: int,
+    was: Outcome | None,
+    now: Outcome | None,
+    logs_confidence: bool,
 ) -> None:
     """Count that a pull which is evidence is worth something else than it was."""
     ok = (now == "success") - (was == "success")
@@ -126,7 +133,7 @@ def count_outcome(
     ).fetchall()
     if not rows:  # the pull was never counted: another program recorded it
         ensure_facts(conn, [node_id])
-        recount(conn, [node_id], has_log=has_log)
+        recount(conn, [node_id], logs_confidence=logs_confidence)
         return
     [(node, ok_after, bad_after)] = rows
     conn.execute(
@@ -135,10 +142,10 @@ def count_outcome(
     )
 
 
-def recount(conn: apsw.Connection, ids: Sequence[str] | None = None, *, has_log: bool) -> None:
+def recount(conn: apsw.Connection, ids: Sequence[str] | None = None, *, logs_confidence: bool) -> None:
     """Make the counts anew from the accesses; of these memories, or of all."""
     if ids is None:
-        _recount_all(conn, has_log=has_log)
+        _recount_all(conn, logs_confidence=logs_confidence)
         return
     names = {"ids": json.dumps(list(ids))}
     conn.execute(f"DELETE FROM td_use WHERE node IN (SELECT node FROM td_facts WHERE node_id IN {_IN_LIST})", names)
@@ -148,10 +155,10 @@ def recount(conn: apsw.Connection, ids: Sequence[str] | None = None, *, has_log:
         f"WHERE a.node_id = f.node_id AND a.kind = 'pull'), 0) WHERE f.node_id IN {_IN_LIST}",
         names,
     )
-    _sum_up(conn, ids, has_log=has_log)
+    _sum_up(conn, ids, logs_confidence=logs_confidence)
 
 
-def _recount_all(conn: apsw.Connection, *, has_log: bool) -> None:
+def _recount_all(conn: apsw.Connection, *, logs_confidence: bool) -> None:
     """In one pass over the accesses, and one write of each row: step by step it took twice as long."""
     conn.execute(_MISSING)
     conn.execute(f"CREATE TEMP TABLE td_anew AS {EVIDENCE}")
@@ -162,12 +169,14 @@ def _recount_all(conn: apsw.Connection, *, has_log: bool) -> None:
             "SELECT node, root, pulls, first_at, last_at, ok, bad FROM temp.td_anew WHERE pulls > 0"
         )
         conn.execute(_NONE_ANEW)
-        conn.execute(_SUMS_ANEW.format(held=held_sql(has_log=has_log)))
+        conn.execute(_SUMS_ANEW.format(held=held_sql(logs_confidence=logs_confidence)))
     finally:
         conn.execute("DROP TABLE temp.td_anew")
 
 
-def recount_roots(conn: apsw.Connection, ids: Sequence[str], roots: Sequence[int], *, has_log: bool) -> None:
+def recount_roots(
+    conn: apsw.Connection, ids: Sequence[str], roots: Sequence[int], *, logs_confidence: bool
+) -> None:
     """Make anew what these memories count in these root sessions: an outcome or a root changed."""
     names = {"ids": json.dumps(list(ids)), "roots": json.dumps(list(roots))}
     conn.execute(
@@ -176,14 +185,14 @@ def recount_roots(conn: apsw.Connection, ids: Sequence[str], roots: Sequence[int
         names,
     )
     conn.execute(_EVIDENCE_OF_ROOTS, names)
-    _sum_up(conn, ids, has_log=has_log)
+    _sum_up(conn, ids, logs_confidence=logs_confidence)
 
 
-def forget_pulls(conn: apsw.Connection, ids: Sequence[str], *, at_ms: int | None, has_log: bool) -> None:
+def forget_pulls(conn: apsw.Connection, ids: Sequence[str], *, at_ms: int | None, logs_confidence: bool) -> None:
     """Begin the evidence of memories anew: they were moved by hand."""
     names = json.dumps(list(ids))
     conn.execute(
-        f"UPDATE td_facts SET counted_after = {_LATEST}, moved_at = ? "
+        f"UPDATE td_facts SET counted_after = {LATEST_ACCESS}, moved_at = ? "
         "WHERE node_id IN (SELECT value FROM json_each(?))",
         (at_ms, names),
     )
@@ -192,32 +201,32 @@ def forget_pulls(conn: apsw.Connection, ids: Sequence[str], *, at_ms: int | None
         "(SELECT node FROM td_facts WHERE node_id IN (SELECT value FROM json_each(?)))",
         (names,),
     )
-    _sum_up(conn, ids, has_log=has_log)
+    _sum_up(conn, ids, logs_confidence=logs_confidence)
 
 
-def _sum_up(conn: apsw.Connection, ids: Sequence[str], *, has_log: bool) -> None:
-    for sql in sum_up_sql(f"f.node_id IN {_IN_LIST}", has_log=has_log):
+def _sum_up(conn: apsw.Connection, ids: Sequence[str], *, logs_confidence: bool) -> None:
+    for sql in sum_up_sql(f"f.node_id IN {_IN_LIST}", logs_confidence=logs_confidence):
         conn.execute(sql, {"ids": json.dumps(list(ids))})
 
 
 @cache
-def sum_up_sql(where: str, *, has_log: bool) -> tuple[str, str]:
+def sum_up_sql(where: str, *, logs_confidence: bool) -> tuple[str, str]:
     """Two statements that bring td_facts `f` in step with td_use, for the rows of a condition."""
     return (
         "UPDATE td_facts AS f SET (roots, max_in_root, ok, bad, first_pull, last_pull) = ("
         "SELECT count(*), coalesce(max(u.pulls), 0), coalesce(sum(u.ok > 0), 0), coalesce(sum(u.bad > 0), 0), "
         f"min(u.first_at), max(u.last_at) FROM td_use u WHERE u.node = f.node) WHERE {where}",
-        "UPDATE td_facts AS f SET conf_min = CASE WHEN f.roots > 0 THEN "
-        f"(SELECT {held_sql(has_log=has_log)} FROM nodes n WHERE n.id = f.node_id) END WHERE {where}",
+        "UPDATE td_facts AS f SET conf_min = CASE WHEN f.roots > 0 THEN (SELECT "
+        f"{held_sql(logs_confidence=logs_confidence)} FROM nodes n WHERE n.id = f.node_id) END WHERE {where}",
     )
 
 
 @cache
-def _add_up(*, has_log: bool) -> str:
+def _add_up(*, logs_confidence: bool) -> str:
     return f"""
 UPDATE td_facts AS f SET roots = roots + ?1, max_in_root = max(max_in_root, ?2), ok = ok + ?3, bad = bad + ?4,
     first_pull = min(coalesce(first_pull, ?5), ?5), last_pull = max(coalesce(last_pull, ?5), ?5),
-    conf_min = (SELECT {held_sql(has_log=has_log)} FROM nodes n WHERE n.id = f.node_id)
+    conf_min = (SELECT {held_sql(logs_confidence=logs_confidence)} FROM nodes n WHERE n.id = f.node_id)
 WHERE f.node = ?6"""
 
 

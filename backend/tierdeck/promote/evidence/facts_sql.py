@@ -73,14 +73,19 @@ PULLS_SINCE = (
 
 
 def facts_sql(store: Store) -> FactsSQL:
-    """The parts for this store; the oldest stores of the family have no log of confidences."""
-    return _form(store.has_table("confidence_updates"), store.kind is StoreKind.OWN)
+    """The parts for this store."""
+    return _form(has_confidence_log(store), store.kind is StoreKind.OWN)
+
+
+def has_confidence_log(store: Store) -> bool:
+    """Whether the store has the family's log of confidences; its oldest stores have none."""
+    return store.has_table("confidence_updates")
 
 
 @cache
-def _form(has_log: bool, is_own: bool) -> FactsSQL:
-    held = "f.conf_min" if is_own else held_sql(has_log=has_log)
-    return FactsSQL(held, f"EXISTS ({_history_sql(has_log=has_log)})", is_own)
+def _form(logs_confidence: bool, is_own: bool) -> FactsSQL:
+    held = "f.conf_min" if is_own else held_sql(logs_confidence=logs_confidence)
+    return FactsSQL(held, f"EXISTS ({_history_sql(logs_confidence=logs_confidence)})", is_own)
 
 
 # Made once for each kind of store: a pull reads them each time.
@@ -95,7 +100,7 @@ def _columns(held: str, history: str) -> str:
     )
 
 
-def held_sql(*, has_log: bool) -> str:
+def held_sql(*, logs_confidence: bool) -> str:
     """The least confidence over the window of the latest root sessions, for a memory `n` with facts `f`.
 
     The window begins at the first pull of the oldest of them. In it count: today's value, what every recorded
@@ -106,7 +111,7 @@ def held_sql(*, has_log: bool) -> str:
         "SELECT u.first_at FROM td_use u WHERE u.node = f.node "
         f"ORDER BY u.last_at DESC, u.root DESC LIMIT {WINDOW_ROOTS}"
     )
-    history = _history_sql(has_log=has_log)
+    history = _history_sql(logs_confidence=logs_confidence)
     return f"""(
         SELECT min(n.confidence,
             coalesce((SELECT min(min(h.old), min(h.new)) FROM ({history}) h WHERE h.at > w.start), n.confidence),
@@ -115,12 +120,12 @@ def held_sql(*, has_log: bool) -> str:
         FROM (SELECT min(first_at) AS start FROM ({latest})) w)"""
 
 
-def _history_sql(*, has_log: bool) -> str:
+def _history_sql(*, logs_confidence: bool) -> str:
     ours = (
         "SELECT c.at AS at, c.id AS id, c.old_confidence AS old, c.new_confidence AS new "
         "FROM td_confidence c WHERE c.node_id = n.id"
     )
-    if not has_log:
+    if not logs_confidence:
         return ours
     theirs = (
         f"SELECT {time_ms_sql('c.timestamp')}, c.id, c.old_confidence, c.new_confidence "

@@ -14,6 +14,7 @@ from typing import Any
 import apsw
 
 from tierdeck.errors import InvalidValueError, NotFoundError, StoreError
+from tierdeck.promote.evidence.counts import LATEST_ACCESS
 from tierdeck.promote.log.row import ENTRY_COLUMNS, LOG_COLUMNS, entry_of, row_digest, values_of
 from tierdeck.promote.records import LogDraft, LogEntry, LogFilter
 from tierdeck.promote.rules import DAY_MS
@@ -32,7 +33,7 @@ _INSERT = (
 _STANDS = f"""SELECT coalesce((SELECT id FROM td_promotion_log ORDER BY id DESC LIMIT 1), 0),
     coalesce((SELECT digest FROM td_promotion_log ORDER BY id DESC LIMIT 1), ''),
     coalesce((SELECT value FROM td_setting WHERE key = '{HEAD_KEY}'), '{EMPTY_HEAD}'),
-    (SELECT coalesce(max(id), 0) FROM td_access),
+    {LATEST_ACCESS},
     coalesce((SELECT counted_after FROM td_facts WHERE node_id = ?), 0)"""
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import apsw
 
-from tierdeck.promote.evidence.counts import ensure_facts, recount
+from tierdeck.promote.evidence.counts import LATEST_ACCESS, ensure_facts, recount
 from tierdeck.promote.log.standing import standing_of
 
 _CHUNK_ROWS = 2_000
@@ -29,22 +29,22 @@ _OLD_MOVES = f"""
     WHERE td_facts.node_id = m.node_id"""
 
 
-def rebuild_facts(conn: apsw.Connection, ids: Sequence[str], *, has_log: bool) -> None:
+def rebuild_facts(conn: apsw.Connection, ids: Sequence[str], *, logs_confidence: bool) -> None:
     """Make the counts of memories anew, inside the caller's transaction; those never pulled or moved have none.
 
     Args:
         ids: at most some thousands, so that no other writer waits long.
-        has_log: whether the store has the family's log of confidences.
+        logs_confidence: whether the store has the family's log of confidences.
     """
     _read_moves(conn, ids)
-    recount(conn, ids, has_log=has_log)
+    recount(conn, ids, logs_confidence=logs_confidence)
 
 
-def rebuild_all_facts(conn: apsw.Connection, *, has_log: bool) -> None:
+def rebuild_all_facts(conn: apsw.Connection, *, logs_confidence: bool) -> None:
     """Make the counts of every memory anew, inside the caller's transaction; rows of memories that are gone go."""
     conn.execute("DELETE FROM td_facts WHERE node_id NOT IN (SELECT id FROM nodes WHERE id IS NOT NULL)")
     conn.execute(
-        "UPDATE td_facts SET tier = n.tier, tier_after = (SELECT coalesce(max(id), 0) FROM td_access) "
+        f"UPDATE td_facts SET tier = n.tier, tier_after = {LATEST_ACCESS} "
         "FROM nodes n WHERE n.id = td_facts.node_id AND n.tier IS NOT td_facts.tier"
     )
     for table in ("td_promotion_log", "td_revision"):
@@ -52,7 +52,7 @@ def rebuild_all_facts(conn: apsw.Connection, *, has_log: bool) -> None:
         while ids := _next_ids(conn, table, last):
             _read_moves(conn, ids)
             last = ids[-1]
-    recount(conn, has_log=has_log)
+    recount(conn, logs_confidence=logs_confidence)
 
 
 def _next_ids(conn: apsw.Connection, table: str, last: str) -> list[str]:

@@ -15,7 +15,7 @@ from typing import Any, Literal
 
 import apsw
 
-from tierdeck.promote.evidence.counts import ensure_facts
+from tierdeck.promote.evidence.counts import LATEST_ACCESS, ensure_facts
 from tierdeck.promote.evidence.facts_sql import DISMISSED, HELD
 from tierdeck.promote.log.entries import append
 from tierdeck.promote.moves.refusal import why_not_moved
@@ -164,7 +164,7 @@ def _keep_in_step(conn: apsw.Connection, ids: Sequence[str]) -> None:
     names = json.dumps(list(ids))
     # Also where td_facts had the new tier already: another program had moved it away, unseen in an adopted store.
     conn.execute(
-        "UPDATE td_facts SET tier = n.tier, tier_after = (SELECT coalesce(max(id), 0) FROM td_access) "
+        f"UPDATE td_facts SET tier = n.tier, tier_after = {LATEST_ACCESS} "
         "FROM nodes n WHERE n.id = td_facts.node_id AND td_facts.node_id IN (SELECT value FROM json_each(?))",
         (names,),
     )

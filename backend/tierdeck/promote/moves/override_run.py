@@ -10,7 +10,7 @@ import apsw
 from tierdeck.model import Tier
 from tierdeck.promote.evidence.counts import forget_pulls
 from tierdeck.promote.evidence.facts import facts_in
-from tierdeck.promote.evidence.facts_sql import FactsSQL, facts_sql
+from tierdeck.promote.evidence.facts_sql import FactsSQL, facts_sql, has_confidence_log
 from tierdeck.promote.moves.chunks import Pace, chunks
 from tierdeck.promote.moves.hold_rows import holds_in, keep_tier, set_hold, words_of
 from tierdeck.promote.moves.known import known_tiers, tiers_in
@@ -44,7 +44,7 @@ def run_order(store: Store, ids: Sequence[str], order: Order, pace: Pace) -> Run
         ids: each once.
     """
     form = facts_sql(store)
-    has_log = store.has_table("confidence_updates")
+    logs_confidence = has_confidence_log(store)
     version = None if order.rules is None else order.rules.version
     run = OpenRun("override", planned=len(ids), actor=order.actor, reason=order.reason, rule_version=version)
     for chunk in chunks(ids, pace):
@@ -53,7 +53,12 @@ def run_order(store: Store, ids: Sequence[str], order: Order, pace: Pace) -> Run
                 known_tiers(conn, ids, "move memory")
             steps, refused = _steps(conn, form, chunk, order)
             run_id = run.id_in(conn, order.at_ms) if steps else None
-            run.add(conn, _apply(conn, steps, order, run_id, has_log=has_log), refused, store.now_ms())
+            run.add(
+                conn,
+                _apply(conn, steps, order, run_id, logs_confidence=logs_confidence),
+                refused,
+                store.now_ms(),
+            )
     return run.close(store)
 
 
@@ -88,13 +93,13 @@ def _steps(
 
 
 def _apply(
-    conn: apsw.Connection, steps: Sequence[Step], order: Order, run_id: int | None, *, has_log: bool
+    conn: apsw.Connection, steps: Sequence[Step], order: Order, run_id: int | None, *, logs_confidence: bool
 ) -> list[str]:
     note = MoveNote("override", order.actor, order.at_ms, order.reason, run_id)
     # Read in this very transaction, so that nothing can be refused now.
     done, _ = set_tiers(conn, steps, note)
     ids = [moved.step.node_id for moved in done]
-    forget_pulls(conn, ids, at_ms=order.at_ms, has_log=has_log)
+    forget_pulls(conn, ids, at_ms=order.at_ms, logs_confidence=logs_confidence)
     for node_id, log_id in zip(ids, log_moves(conn, done, note), strict=True):
         if order.holds:
             hold = Hold(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import apsw
 
 from tierdeck.promote.evidence.counts import forget_pulls, recount
+from tierdeck.promote.evidence.facts_sql import has_confidence_log
 from tierdeck.promote.log.entries import append
 from tierdeck.promote.log.standing import BY_RULE, LogStep, Standing, State, standing_of
 from tierdeck.promote.moves.dismissal_rows import dismiss_again
@@ -62,23 +63,23 @@ def _move_back(
     step = Step(node_id, target.to_tier, target.from_tier, undoes=target.id)
     # Its tier was read in this very transaction, and no hold stands in the way of an undo: it can't be refused.
     moved, _ = set_tiers(conn, [step], note)
-    has_log = store.has_table("confidence_updates")
+    logs_confidence = has_confidence_log(store)
     if target.kind in BY_RULE:
-        forget_pulls(conn, [node_id], at_ms=note.at_ms, has_log=has_log)
+        forget_pulls(conn, [node_id], at_ms=note.at_ms, logs_confidence=logs_confidence)
     else:
-        _restore_evidence(conn, node_id, was, has_log=has_log)
+        _restore_evidence(conn, node_id, was, logs_confidence=logs_confidence)
         _put_back(conn, node_id, was, standing.now, note.at_ms)
         keep_tier(conn, node_id)
     return log_moves(conn, moved, note)[0]
 
 
-def _restore_evidence(conn: apsw.Connection, node_id: str, was: State, *, has_log: bool) -> None:
+def _restore_evidence(conn: apsw.Connection, node_id: str, was: State, *, logs_confidence: bool) -> None:
     conn.execute(
         "UPDATE td_facts SET counted_after = ?, moved_at = ?, tier_after = coalesce(?, tier_after) "
         "WHERE node_id = ?",
         (was.counted_after, was.moved_at_ms, was.tier_after, node_id),
     )
-    recount(conn, [node_id], has_log=has_log)
+    recount(conn, [node_id], logs_confidence=logs_confidence)
 
 
 def _put_back(conn: apsw.Connection, node_id: str, was: State, now: State, at_ms: int) -> None:

@@ -46,7 +46,7 @@ def session(store: Store) -> SessionRow:
 
 def facts_of(store: Store, node_id: str) -> Facts:
     """The facts, once it is sure that what is kept is what the accesses give."""
-    check = store.read(lambda conn: count_differences(conn, has_log=True, is_own=True))
+    check = store.read(lambda conn: count_differences(conn, logs_confidence=True, is_own=True))
     assert check.examples == ()
     [facts] = read_facts(store, [node_id], store.now_ms())
     return facts

@@ -26,7 +26,7 @@ def pull(store: Store, session: int, *ids: str, at_ms: int | None = None) -> Non
 def counted(store: Store, node_id: str) -> tuple[int, int]:
     """The most pulls in one root session, and how many root sessions there are."""
     [facts] = read_facts(store, [node_id], store.now_ms())
-    check = store.read(lambda conn: count_differences(conn, has_log=True, is_own=True))
+    check = store.read(lambda conn: count_differences(conn, logs_confidence=True, is_own=True))
     assert check.examples == ()
     return facts.max_pulls, facts.sessions
 

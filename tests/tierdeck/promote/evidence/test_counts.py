@@ -31,7 +31,7 @@ NAMES = ("a", "b", "c", "d", "e", "f")
 
 def differences(store: Store) -> tuple[CountDifference, ...]:
     is_own = store.kind == "own"
-    return store.read(lambda conn: count_differences(conn, has_log=True, is_own=is_own)).examples
+    return store.read(lambda conn: count_differences(conn, logs_confidence=True, is_own=is_own)).examples
 
 
 def kept(store: Store) -> list[Any]:
@@ -122,7 +122,7 @@ def test_after_any_story_what_is_kept_is_what_is_made_anew(tmp_path: Path, kind:
             before = kept(store)
             for ids in (story.ids, None):
                 with store.writing() as writer:
-                    recount(writer, ids, has_log=True)
+                    recount(writer, ids, logs_confidence=True)
                 assert kept(store) == before
 
 
@@ -155,7 +155,7 @@ def test_a_count_that_is_wrong_is_found_and_named(tmp_path: Path, damage: str, w
             conn.execute(damage)
         assert what in {difference.what for difference in differences(store)}
         with store.writing() as conn:
-            recount(conn, has_log=True)
+            recount(conn, logs_confidence=True)
         left = {difference.what for difference in differences(store)}
         assert left <= {"tier", "counted after"}, "these two are not made from accesses"
 
@@ -176,7 +176,7 @@ def test_pulls_without_counts_are_counted_and_an_archived_memory_is_not_called_b
                 "INSERT INTO td_access (node_id, session_id, kind, at) VALUES (?, ?, 'push', ?)",
                 (unused, session.id, NOON),
             )
-            recount(conn, has_log=True)
+            recount(conn, logs_confidence=True)
         rows = store.read(
             lambda conn: conn.execute(
                 "SELECT node_id, max_in_root, tier_after FROM td_facts ORDER BY node"

@@ -45,7 +45,7 @@ def store(request: pytest.FixtureRequest, tmp_path: Path, clock: Clock) -> Itera
 
 def facts_of(store: Store, node_id: str) -> Facts:
     is_own = store.kind == "own"
-    check = store.read(lambda conn: count_differences(conn, has_log=True, is_own=is_own))
+    check = store.read(lambda conn: count_differences(conn, logs_confidence=True, is_own=is_own))
     assert check.examples == ()
     [facts] = read_facts(store, [node_id], store.now_ms())
     return facts

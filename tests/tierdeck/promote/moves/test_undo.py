@@ -356,5 +356,5 @@ def test_what_the_log_tells_of_the_evidence_is_what_stands_also_after_decisions_
     undo_move(store, memory.id, actor="mara")
     stood = memory.look()
     with store.writing() as conn:
-        rebuild_facts(conn, [memory.id], has_log=True)
+        rebuild_facts(conn, [memory.id], logs_confidence=True)
     assert memory.look() == stood

@@ -218,8 +218,10 @@ def test_undo_takes_back_the_newest_deed_be_it_a_change_or_a_move(run: Command, 
 def test_undo_and_redo_of_a_move_go_there_and_back(run: Command, history: Path) -> None:
     run("promote", NEAR, "--to", "longterm", "--reason", "good reason")
     run("undo", NEAR)
+    assert "taken back · by hand" in run("log").stdout
     assert run("undo", NEAR, "--redo").exit_code == 0
     assert tier(history, NEAR) == "longterm"
+    assert "taken back · by hand" not in run("log").stdout
 
 
 @pytest.mark.spec("SPEC-09.14")

@@ -11,7 +11,7 @@ from tierdeck.promote.records import Hold, LogEntry, Refused, Run, RunReport
 from tierdeck.promote.rules import Criterion
 from tierdeck_tui.view.hold_line import hold_lines, hold_words
 from tierdeck_tui.view.line import Line, text_of
-from tierdeck_tui.view.log_line import deed_words, entry_lines, history_line, log_lines, undone_ids
+from tierdeck_tui.view.log_line import deed_words, entry_lines, history_line, log_lines
 from tierdeck_tui.view.run_line import report_lines, report_words, run_lines
 
 AT = 1_790_000_000_000
@@ -72,10 +72,6 @@ def test_what_happened_is_said_in_words(entry: LogEntry, expected: str) -> None:
 
 
 def test_a_row_that_was_taken_back_says_so() -> None:
-    undo = replace(ENTRY, id=13, kind="undo", undoes=12, from_tier="session", to_tier="task")
-    assert undone_ids([undo, ENTRY]) == {12}
-    redo = replace(undo, id=14, undoes=13, from_tier="task", to_tier="session")
-    assert undone_ids([redo, undo, ENTRY]) == {13}
     assert "taken back" in shown(*log_lines(ENTRY, is_undone=True))
     assert "taken back" in shown(history_line(ENTRY, is_undone=True))
     assert "taken back" not in shown(*log_lines(ENTRY))

@@ -12,6 +12,7 @@ from tierdeck.promote.evidence.facts import check_tracked
 from tierdeck.promote.log.check import verify_log
 from tierdeck.promote.log.entries import count_entries, entries
 from tierdeck.promote.log.kept_head import HEAD, kept_head
+from tierdeck.promote.log.undone import undone_in
 from tierdeck.promote.moves.runs import runs
 from tierdeck.promote.records import LogFilter, LogKind
 from tierdeck.promote.rules import RuleName
@@ -125,7 +126,9 @@ def _put_rows(run: Run, store: Store, chosen: LogFilter, limit: int) -> None:
     if run.is_json:
         put_json(masked_form({"log": found, "total": total}, reveal=False))
     else:
-        put_lines(each for entry in found for each in log_lines(entry, width_cells()))
+        ids = list(dict.fromkeys(entry.node_id for entry in found))
+        undone = store.read(lambda conn: undone_in(conn, ids))
+        put_lines(each for entry in found for each in log_lines(entry, width_cells(), is_undone=entry.id in undone))
     if total > len(found):
         talk(f"{count(total - len(found))} older ones; --limit shows more of them")
     if not found:

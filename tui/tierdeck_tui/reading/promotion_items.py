@@ -5,15 +5,12 @@ A page knows how to read the one after it, so that a list needs to know neither 
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
-
-import apsw
 
 from tierdeck.model import NodeRow
 from tierdeck.promote.log.entries import entries
+from tierdeck.promote.log.undone import undone_in
 from tierdeck.promote.moves.runs import runs
 from tierdeck.promote.outlook.candidate_page import Candidate, CandidatePage, Place
 from tierdeck.promote.outlook.candidates import candidates
@@ -112,7 +109,7 @@ def log_items(store: Store, log_filter: LogFilter, before_id: int | None = None)
     def read(limit_rows: int) -> ItemPage:
         found = entries(store, log_filter, before_id=before_id, limit_rows=limit_rows)
         ids = list(dict.fromkeys(entry.node_id for entry in found))
-        rows, undone = store.read(lambda conn: (read_rows(conn, ids), _undone(conn, ids)))
+        rows, undone = store.read(lambda conn: (read_rows(conn, ids), undone_in(conn, ids)))
         items = tuple(LogItem(entry, rows.get(entry.node_id), entry.id in undone) for entry in found)
         return ItemPage(items, log_items(store, log_filter, found[-1].id) if len(found) == limit_rows else None)
 
@@ -137,15 +134,3 @@ def _candidate_pages(ask: Callable[[Place | None, int], CandidatePage], after: P
         return ItemPage(tuple(CandidateItem(candidate) for candidate in page.rows), more)
 
     return read
-
-
-def _undone(conn: apsw.Connection, ids: Sequence[str]) -> frozenset[int]:
-    """The rows of these memories that a later row took back."""
-    if not ids:
-        return frozenset()
-    sql = (
-        "SELECT undoes FROM td_promotion_log "
-        "WHERE node_id IN (SELECT value FROM json_each(?)) AND undoes IS NOT NULL"
-    )
-    rows: Any = conn.execute(sql, (json.dumps(list(ids)),)).fetchall()
-    return frozenset(int(row[0]) for row in rows)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from tierdeck.promote.agents.automatic import AUTOMATIC_ACTOR
 from tierdeck.promote.records import LogEntry
 from tierdeck_tui.view.decision_lines import criterion_lines, rule_words
@@ -70,15 +68,6 @@ def entry_lines(entry: LogEntry, cells: int = 80) -> list[Line]:
         lines.append(line(Piece(f"text and metadata {safe(entry.content_digest)[:16]}", "muted")))
     wrapped = [part for one in lines for part in wrap(one, cells)]
     return wrapped + criterion_lines(entry.criteria, cells)
-
-
-def undone_ids(entries: Sequence[LogEntry]) -> frozenset[int]:
-    """The rows that another one of these took back, unless that one was taken back itself."""
-    undone: set[int] = set()
-    for entry in sorted(entries, key=lambda entry: entry.id, reverse=True):
-        if entry.undoes is not None and entry.id not in undone:
-            undone.add(entry.undoes)
-    return frozenset(undone)
 
 
 def _who_and_why(entry: LogEntry) -> list[Piece]:

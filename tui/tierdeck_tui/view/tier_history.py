@@ -6,10 +6,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from tierdeck.model import TierMove
+from tierdeck.promote.log.undone import undone_ids
 from tierdeck.promote.records import LogEntry
 from tierdeck_tui.view.format import local_time
 from tierdeck_tui.view.line import Line, Piece, line
-from tierdeck_tui.view.log_line import history_line, undone_ids
+from tierdeck_tui.view.log_line import history_line
 from tierdeck_tui.view.safe_text import safe
 
 # The family writes one move as two rows, at times one second apart: what its schema does (tier_transition) and what
@@ -24,7 +25,7 @@ def tier_history_lines(entries: Sequence[LogEntry], moves: Sequence[TierMove]) -
         entries: our log's rows of the memory, in any order.
         moves: the family's rows of it, oldest first; those that our own moves left there are not told again.
     """
-    undone = undone_ids(entries)
+    undone = undone_ids((entry.id, entry.undoes) for entry in entries)
     told = [(entry.at_ms, 1, entry.id, history_line(entry, is_undone=entry.id in undone)) for entry in entries]
     told += [(move.at_ms or 0, 0, at, _move_line(move)) for at, move in enumerate(foreign_moves(entries, moves))]
     return [row[3] for row in sorted(told, key=lambda row: row[:3])]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterable
 from typing import Any
 
 import apsw
@@ -23,6 +25,13 @@ def sessions(store: Store) -> list[SessionRow]:
     sql = f"SELECT {SESSION_COLUMNS} FROM td_session s ORDER BY s.started_at DESC, s.id DESC"
     rows: list[Any] = store.read(lambda conn: conn.execute(sql).fetchall())
     return [SessionRow(*row) for row in rows]
+
+
+def sessions_in(conn: apsw.Connection, ids: Iterable[int]) -> dict[int, SessionRow]:
+    """Those of these sessions that exist, by number, as the connection sees them now."""
+    sql = f"SELECT {SESSION_COLUMNS} FROM td_session s WHERE s.id IN (SELECT value FROM json_each(?))"
+    rows: Any = conn.execute(sql, (json.dumps(sorted(ids)),))
+    return {row[0]: SessionRow(*row) for row in rows}
 
 
 def add_session(

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 from tierdeck.model import Access, ConfidenceChange, Node, Revision, SessionRow, TierMove
 from tierdeck.promote.outlook.why import Explanation, why
@@ -22,7 +20,7 @@ from tierdeck.store import (
     revisions,
     tier_moves,
 )
-from tierdeck.store.sessions import SESSION_COLUMNS
+from tierdeck.store.sessions import sessions_in
 
 # What a pane can show and a person read; the summary counts all of them.
 MAX_ACCESSES = 500
@@ -51,6 +49,7 @@ class MemoryFacts:
 def read_memory_facts(store: Store, node_id: str, rules: Rules | None = None) -> MemoryFacts:
     """Read them; `rules` None are those of the defaults. Raises NotFoundError when the memory is gone."""
     looks = accesses(store, node_id, limit_rows=MAX_ACCESSES)
+    roots = {access.session.root_id for access in looks}
     is_tracked = store.has_table("td_facts")
     return MemoryFacts(
         node=get_node(store, node_id),
@@ -61,14 +60,5 @@ def read_memory_facts(store: Store, node_id: str, rules: Rules | None = None) ->
         confidence=tuple(confidence_changes(store, node_id)),
         revisions=tuple(revisions(store, node_id)),
         explanation=why(store, node_id, rules or Rules(), store.now_ms()) if is_tracked else None,
-        roots=_roots(store, {access.session.root_id for access in looks}),
+        roots=store.read(lambda conn: sessions_in(conn, roots)) if roots else {},
     )
-
-
-def _roots(store: Store, ids: Iterable[int]) -> dict[int, SessionRow]:
-    names = json.dumps(sorted(ids))
-    if not store.has_table("td_session"):
-        return {}
-    sql = f"SELECT {SESSION_COLUMNS} FROM td_session s WHERE s.id IN (SELECT value FROM json_each(?))"
-    rows: list[Any] = store.read(lambda conn: conn.execute(sql, (names,)).fetchall())
-    return {row[0]: SessionRow(*row) for row in rows}

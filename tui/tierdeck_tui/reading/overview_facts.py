@@ -12,7 +12,7 @@ from tierdeck.embed.index_path import index_path
 from tierdeck.errors import TierdeckError
 from tierdeck.maintenance.health import Check
 from tierdeck.promote.moves.holds import holds
-from tierdeck.promote.moves.runs import run
+from tierdeck.promote.moves.runs import runs
 from tierdeck.promote.records import Run
 from tierdeck.store import Store, StoreCounts, StoreKind, counts, time_ms_sql
 from tierdeck_tui.reading.console import Console
@@ -68,7 +68,7 @@ def read_facts(deck: Console) -> OverviewFacts:
         sessions=_sessions(store),
         checks=_checks(store),
         promotion=read_promotion_facts(deck) if store.has_table("td_facts") else None,
-        last_sweep=_last_sweep(store),
+        last_sweep=next(iter(runs(store, kind="sweep", limit_rows=1)), None),
         moved_holds=sum(hold.moved_to is not None for hold in holds(store, now_ms=store.now_ms())),
     )
 
@@ -76,14 +76,6 @@ def read_facts(deck: Console) -> OverviewFacts:
 def _times(row: tuple[object, ...] | None) -> tuple[int | None, int | None, int | None]:
     created, changed, used = (int(str(value)) if value else None for value in row or (None, None, None))
     return created, changed, used
-
-
-def _last_sweep(store: Store) -> Run | None:
-    if not store.has_table("td_promotion_run"):
-        return None
-    sql = "SELECT coalesce(max(id), 0) FROM td_promotion_run WHERE kind = 'sweep'"
-    run_id = store.read(lambda conn: _count(conn, sql))
-    return run(store, run_id) if run_id else None
 
 
 def _sessions(store: Store) -> int | None:

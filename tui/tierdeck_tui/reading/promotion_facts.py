@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from tierdeck.promote.evidence.facts import check_tracked
 from tierdeck.promote.log.entries import count_entries, moves_per_day
 from tierdeck.promote.moves.holds import holds
-from tierdeck.promote.moves.runs import runs
+from tierdeck.promote.moves.runs import count_runs, runs
 from tierdeck.promote.outlook.candidates import count_candidates
 from tierdeck.promote.outlook.near import count_near
 from tierdeck.promote.records import LogFilter, Run
@@ -44,7 +44,7 @@ def read_promotion_facts(deck: Console) -> PromotionFacts:
         ReadOnlyStoreError: no accesses are recorded in this store; the hint says what would.
         StoreError: the store can't be read.
     """
-    store, rules = deck.store, rules_in_force(deck)
+    store, rules = deck.store, configured_rules(deck)
     check_tracked(store)
     now = store.now_ms()
     return PromotionFacts(
@@ -52,7 +52,7 @@ def read_promotion_facts(deck: Console) -> PromotionFacts:
         near=dict(count_near(store, rules, now)),
         held=len(holds(store, now_ms=now)),
         log_rows=count_entries(store, LogFilter()),
-        runs=int(store.read(lambda conn: conn.execute("SELECT count(*) FROM td_promotion_run").get)),
+        runs=count_runs(store),
         last_runs=tuple(runs(store, limit_rows=LAST_RUNS)),
         by_day=moves_per_day(store, SPARK_DAYS, now),
     )
@@ -63,9 +63,9 @@ def count_waiting(deck: Console) -> int:
     store = deck.store
     if not store.has_table("td_facts"):
         return 0
-    return sum(count_candidates(store, rules_in_force(deck), store.now_ms()).values())
+    return sum(count_candidates(store, configured_rules(deck), store.now_ms()).values())
 
 
-def rules_in_force(deck: Console) -> Rules:
-    """The rules with this run's settings."""
+def configured_rules(deck: Console) -> Rules:
+    """The rules with the numbers of this console's settings."""
     return rules_of(deck.settings.promotion)

@@ -10,7 +10,7 @@ from tierdeck.promote.outlook.why import Explanation, why
 from tierdeck.store import accesses, tier_moves
 from tierdeck.store.rows import read_rows
 from tierdeck_tui.reading.console import Console
-from tierdeck_tui.reading.promotion_facts import rules_in_force
+from tierdeck_tui.reading.promotion_facts import configured_rules
 
 MAX_ACCESSES = 200
 
@@ -35,7 +35,7 @@ def read_promotion_subject(deck: Console, node_id: str) -> PromotionSubject | No
     if row is None:
         return None
     try:
-        explanation = why(store, node_id, rules_in_force(deck), store.now_ms())
+        explanation = why(store, node_id, configured_rules(deck), store.now_ms())
     except NotFoundError:  # it went between the two looks
         return None
     looks = tuple(accesses(store, node_id, limit_rows=MAX_ACCESSES))

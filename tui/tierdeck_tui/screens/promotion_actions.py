@@ -25,7 +25,7 @@ from tierdeck.promote.outlook.sweep import apply_sweep
 from tierdeck.promote.outlook.sweep_plan import SweepPlan, plan_sweep
 from tierdeck.promote.records import Run, RunReport
 from tierdeck_tui.reading.console import Console
-from tierdeck_tui.reading.promotion_facts import rules_in_force
+from tierdeck_tui.reading.promotion_facts import configured_rules
 from tierdeck_tui.reading.promotion_items import CandidateItem
 from tierdeck_tui.reading.run_undo import read_run_undo
 from tierdeck_tui.screens.choice import ChoiceDialog
@@ -115,7 +115,7 @@ class PromotionActionsScreen(TierActionsScreen):
         reason = await self.app.push_screen_wait(dialog)
         if reason is None:
             return
-        ids, rules, actor = [item.key for item in items], rules_in_force(self.deck), self.deck.operator()
+        ids, rules, actor = [item.key for item in items], configured_rules(self.deck), self.deck.operator()
         try:
             report = await asyncio.to_thread(
                 lambda: approve(self.deck.store, ids, rules=rules, actor=actor, reason=reason or None)
@@ -135,7 +135,7 @@ class PromotionActionsScreen(TierActionsScreen):
         reason = await self.app.push_screen_wait(dialog)
         if reason is None:
             return
-        ids, rules, actor = [item.key for item in items], rules_in_force(self.deck), self.deck.operator()
+        ids, rules, actor = [item.key for item in items], configured_rules(self.deck), self.deck.operator()
         try:
             report = await asyncio.to_thread(
                 lambda: dismiss(self.deck.store, ids, actor=actor, reason=reason or None, rules=rules)
@@ -148,7 +148,7 @@ class PromotionActionsScreen(TierActionsScreen):
     async def _sweep(self) -> None:
         if self._is_busy():
             return
-        store, rules, actor = self.deck.store, rules_in_force(self.deck), self.deck.operator()
+        store, rules, actor = self.deck.store, configured_rules(self.deck), self.deck.operator()
         self.show_job(line("sweep: looking at what is due…"))
         try:
             plan = await asyncio.to_thread(lambda: plan_sweep(store, rules, store.now_ms()))

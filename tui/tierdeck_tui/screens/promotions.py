@@ -19,7 +19,7 @@ from tierdeck.promote.rules import RuleName
 from tierdeck_tui.actions import Scope
 from tierdeck_tui.messages import MemoryWanted, PromotionFailed, PromotionRead
 from tierdeck_tui.reading.console import Console
-from tierdeck_tui.reading.promotion_facts import PromotionFacts, read_promotion_facts, rules_in_force
+from tierdeck_tui.reading.promotion_facts import PromotionFacts, configured_rules, read_promotion_facts
 from tierdeck_tui.reading.promotion_items import (
     CandidateItem,
     LogItem,
@@ -162,7 +162,7 @@ class PromotionsScreen(PromotionActionsScreen):
         self._list(tab).show(self._read_of(tab))
 
     def _read_of(self, tab: Tab) -> ReadItems:
-        store, rules = self.deck.store, rules_in_force(self.deck)
+        store, rules = self.deck.store, configured_rules(self.deck)
         if tab == "candidates":
             return candidate_items(store, rules, self._rules.get(tab))
         if tab == "near":

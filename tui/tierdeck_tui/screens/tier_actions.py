@@ -19,7 +19,7 @@ from tierdeck.promote.moves.override import OverridePreview, override_tier, prev
 from tierdeck.promote.records import Hold, RunReport
 from tierdeck.store.rows import read_rows
 from tierdeck_tui.messages import LogWanted
-from tierdeck_tui.reading.promotion_facts import rules_in_force
+from tierdeck_tui.reading.promotion_facts import configured_rules
 from tierdeck_tui.screens.hold import HoldDialog
 from tierdeck_tui.screens.memory_actions import MemoryActionsScreen
 from tierdeck_tui.screens.override import Override, OverrideDialog
@@ -123,7 +123,7 @@ class TierActionsScreen(MemoryActionsScreen):
             await self.tell_done(replace(report, refused=refused), f"moved to {wanted.to_tier.value}:")
 
     def _previews(self, ids: Sequence[str]) -> _Ask:
-        store, rules = self.deck.store, rules_in_force(self.deck)
+        store, rules = self.deck.store, configured_rules(self.deck)
         return _Ask(
             {
                 (tier, with_held): preview_override(store, ids, tier, rules=rules, with_held=with_held)
@@ -144,7 +144,7 @@ class TierActionsScreen(MemoryActionsScreen):
             hold=wanted.is_held_there,
             with_held=wanted.with_held,
             seen=seen,
-            rules=rules_in_force(self.deck),
+            rules=configured_rules(self.deck),
         )
 
     def _rows(self, ids: Sequence[str]) -> dict[str, NodeRow]:

@@ -15,20 +15,34 @@ from tierdeck.store import Store
 _COLUMNS = "id, kind, at, ended_at, actor, reason, rule_version, planned, moved, refused, rejections"
 
 
-def runs(store: Store, *, before_id: int | None = None, limit_rows: int = 50) -> list[Run]:
+def runs(
+    store: Store, *, kind: RunKind | None = None, before_id: int | None = None, limit_rows: int = 50
+) -> list[Run]:
     """The runs, newest first; none in a store without our tables.
 
     Args:
+        kind: only runs of this kind.
         before_id: only runs before this one: the last id of the page before.
         limit_rows: how many at most, 1 or more.
+
+    Raises:
+        InvalidValueError: the limit is none.
     """
     if limit_rows < 1:
         raise InvalidValueError(f"list runs: {limit_rows} rows is no limit", hint="1 or more")
     if not store.has_table("td_promotion_run"):
         return []
-    sql = f"SELECT {_COLUMNS} FROM td_promotion_run WHERE ?1 IS NULL OR id < ?1 ORDER BY id DESC LIMIT ?2"
-    rows = store.read(lambda conn: conn.execute(sql, (before_id, limit_rows)).fetchall())
+    sql = f"""SELECT {_COLUMNS} FROM td_promotion_run
+        WHERE (?1 IS NULL OR kind = ?1) AND (?2 IS NULL OR id < ?2) ORDER BY id DESC LIMIT ?3"""
+    rows = store.read(lambda conn: conn.execute(sql, (kind, before_id, limit_rows)).fetchall())
     return [_run(row) for row in rows]
+
+
+def count_runs(store: Store) -> int:
+    """How many runs there were; 0 in a store without our tables."""
+    if not store.has_table("td_promotion_run"):
+        return 0
+    return int(store.read(lambda conn: conn.execute("SELECT count(*) FROM td_promotion_run").get))
 
 
 def run(store: Store, run_id: int) -> Run:

@@ -9,6 +9,7 @@ from tierdeck.promote.rules import Criterion
 
 LogKind = Literal["auto", "approve", "override", "undo", "hold", "release", "dismiss"]
 RunKind = Literal["sweep", "session-end", "override", "approve", "undo"]
+AUTOMATIC_ACTOR = "rules"  # who moved a memory, in the log, when nobody did
 
 
 @dataclass(frozen=True, slots=True)

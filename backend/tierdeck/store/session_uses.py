@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 from tierdeck.model import SessionRow
@@ -13,7 +13,7 @@ _COUNTS = (
     "r.external_id, count(*) FILTER (WHERE a.kind = 'pull'), count(*) FILTER (WHERE a.kind = 'push'), "
     "count(*) FILTER (WHERE a.kind = 'shown'), count(*) FILTER (WHERE a.kind = 'maintenance'), max(a.at)"
 )
-_FIELDS = 10  # of SESSION_COLUMNS
+_FIELDS = len(fields(SessionRow))  # as many as SESSION_COLUMNS
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from tierdeck.promote.agents.automatic import AUTOMATIC_ACTOR
-from tierdeck.promote.records import LogEntry
+from tierdeck.promote.records import AUTOMATIC_ACTOR, LogEntry
 from tierdeck_tui.view.decision_lines import criterion_lines, rule_words
 from tierdeck_tui.view.format import count, local_time
 from tierdeck_tui.view.line import Line, Piece, fit, line

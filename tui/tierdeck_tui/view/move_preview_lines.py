@@ -8,7 +8,6 @@ from tierdeck.model import NodeRow
 from tierdeck.promote.moves.override import OverridePreview, PlannedMove
 from tierdeck.promote.outlook.sweep_plan import SweepPlan
 from tierdeck.promote.records import Hold
-from tierdeck.promote.rules import RuleName
 from tierdeck_tui.view.decision_lines import rule_words, verdict
 from tierdeck_tui.view.excerpt import excerpt_line
 from tierdeck_tui.view.format import count, counted
@@ -19,7 +18,6 @@ from tierdeck_tui.view.wrap import wrap
 
 MAX_SHOWN = 12
 _INDENT = "   "
-_RULES: tuple[RuleName, ...] = ("task-session", "session-longterm", "longterm-archive")
 
 
 def override_preview_lines(
@@ -49,10 +47,7 @@ def override_preview_lines(
 def sweep_plan_lines(plan: SweepPlan, cells: int = 80, *, limit_rows: int = MAX_SHOWN) -> list[Line]:
     """What a sweep would move by rule, what is blocked, what the rest lacks, examples, why it must be confirmed."""
     lines = [line(Piece(f"{_memories(plan.due_rows)} would move" if plan.due_rows else "nothing is due", "strong"))]
-    lines += [
-        line(f"{count(plan.due.get(rule, 0)):>9}  ", Piece(rule_words(rule), "tier"))
-        for rule in _RULES
-    ]  # fmt: skip
+    lines += [line(f"{count(number):>9}  ", Piece(rule_words(rule), "tier")) for rule, number in plan.due.items()]
     blocked = [(plan.held, "held"), (plan.dismissed, "dismissed")]
     lines += [
         line(f"{count(number):>9}  ", Piece(f"{word}, left as they are", "muted")) for number, word in blocked

@@ -15,7 +15,7 @@ from tierdeck_tui.view.excerpt import excerpt_line
 from tierdeck_tui.view.format import AGE_CELLS, age, count, counted, local_time, percent, short_number
 from tierdeck_tui.view.line import Line, Piece, Role, fit, text_of
 from tierdeck_tui.view.log_line import deed_words
-from tierdeck_tui.view.run_line import moved_words
+from tierdeck_tui.view.run_line import moved_words, rejection_words
 from tierdeck_tui.view.safe_text import safe
 from tierdeck_tui.view.sanitise import pad, visible
 
@@ -55,11 +55,6 @@ def short_why(decision: Decision) -> str:
         return verdict(decision)
     had = ", ".join(filter(None, (_had(criterion) for criterion in decision.criteria)))
     return f"{decision.block}: {had}" if decision.block else had
-
-
-def rejection_words(run: Run) -> str:
-    """How many memories failed each criterion: `sessions 12, successes 3`; empty for none."""
-    return ", ".join(f"{safe(name)} {count(number)}" for name, number in run.rejections)
 
 
 def _candidate_lines(decision: Decision, row: NodeRow, look: ItemLook) -> tuple[Line, Line]:

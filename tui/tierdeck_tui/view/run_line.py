@@ -29,6 +29,11 @@ def moved_words(run: Run) -> str:
     return f"moved {count(run.moved)} of {count(run.planned)}{refused}"
 
 
+def rejection_words(run: Run) -> str:
+    """How many memories failed each criterion: `sessions 12, successes 3`; empty for none."""
+    return ", ".join(f"{safe(name)} {count(number)}" for name, number in run.rejections)
+
+
 def report_lines(report: RunReport, done: str = "moved", *, limit_rows: int = _MAX_REFUSED) -> list[Line]:
     """What a run did, and each memory that it left as it was with the reason.
 
@@ -70,8 +75,7 @@ def _who_and_why(run: Run) -> list[Piece]:
     if run.reason:
         pieces.append(Piece(f" · {safe(run.reason)}"))
     if run.rejections:
-        failed = ", ".join(f"{safe(name)} {count(number)}" for name, number in run.rejections)
-        pieces.append(Piece(f" · lacked: {failed}", "muted"))
+        pieces.append(Piece(f" · lacked: {rejection_words(run)}", "muted"))
     if run.rule_version:
         pieces.append(Piece(f" · rules {safe(run.rule_version)}", "muted"))
     return pieces

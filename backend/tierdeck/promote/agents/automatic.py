@@ -16,11 +16,9 @@ from tierdeck.promote.log.entries import end_fault
 from tierdeck.promote.moves.chunks import PAUSE_MS
 from tierdeck.promote.moves.move import MAX_CHUNK_ROWS, apply_decisions
 from tierdeck.promote.moves.runs import add_to_run, begin_run, end_run
-from tierdeck.promote.records import Refused, RunKind, RunReport
+from tierdeck.promote.records import AUTOMATIC_ACTOR, Refused, RunKind, RunReport
 from tierdeck.promote.rules import Decision, Rules, decide, rules_of
 from tierdeck.store import Store
-
-AUTOMATIC_ACTOR = "rules"  # who moved a memory, in the log, when nobody did
 
 
 def run_rules(

@@ -13,7 +13,7 @@ from tierdeck.promote.moves.hold_rows import holds_in, words_of
 from tierdeck.promote.moves.known import known_tiers
 from tierdeck.promote.moves.move import apply_decisions
 from tierdeck.promote.moves.open_run import OpenRun
-from tierdeck.promote.moves.refusal import no_candidate, no_memory
+from tierdeck.promote.moves.refusal import dismissed, no_candidate, no_memory
 from tierdeck.promote.records import Refused, RunReport
 from tierdeck.promote.rules import Decision, Rules, decide
 from tierdeck.store import Store
@@ -90,7 +90,7 @@ def _due(
         elif not decision.passes:
             refused.append(Refused(node_id, no_candidate(decision), decision.from_tier))
         elif decision.block == "dismissed":
-            refused.append(Refused(node_id, "it was dismissed as a candidate", decision.from_tier))
+            refused.append(dismissed(node_id, decision.from_tier))
         else:
             due.append(decision)
     return due, refused

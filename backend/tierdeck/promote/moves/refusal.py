@@ -35,7 +35,7 @@ def why_not_moved(
     if holder is not None:
         return Refused(node_id, held_words(holder, until), tier)
     if dismissed_at is not None:
-        return Refused(node_id, "it was dismissed as a candidate", tier)
+        return dismissed(node_id, tier)
     stands = rules_in_force(conn)
     return Refused(node_id, f"the rules changed since: {expected_rules} → {stands}", tier)
 
@@ -43,6 +43,11 @@ def why_not_moved(
 def no_memory(node_id: str) -> Refused:
     """It was there when the run began."""
     return Refused(node_id, _NO_MEMORY)
+
+
+def dismissed(node_id: str, tier: str | None) -> Refused:
+    """A person took it off the list of candidates."""
+    return Refused(node_id, "it was dismissed as a candidate", tier)
 
 
 def moved_meanwhile(node_id: str, tier_now: str | None, seen: str | None) -> Refused:

@@ -14,7 +14,7 @@ from tierdeck.promote.evidence.facts import facts_in
 from tierdeck.promote.evidence.facts_sql import facts_sql
 from tierdeck.promote.moves.chunks import Pace
 from tierdeck.promote.moves.move import MAX_CHUNK_ROWS, apply_decisions
-from tierdeck.promote.moves.refusal import lacking_words
+from tierdeck.promote.moves.refusal import lacking_words, no_memory
 from tierdeck.promote.moves.rules_in_force import put_in_force, rules_in_force
 from tierdeck.promote.moves.runs import add_to_run, begin_run, end_run
 from tierdeck.promote.outlook.candidate_page import NOT_BLOCKED, pick
@@ -160,7 +160,7 @@ class _Sweep:
         refused: list[Refused] = []
         for node_id in ids:
             if node_id not in facts:
-                refused.append(Refused(node_id, "there is no such memory any more"))
+                refused.append(no_memory(node_id))
                 continue
             decision = decide(facts[node_id], self.rules, self.plan.now_ms)
             if decision.is_due:

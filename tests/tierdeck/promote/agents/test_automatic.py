@@ -13,14 +13,14 @@ from tests.tierdeck.promote.clock import NOON, Clock, clocked
 from tierdeck.config import PromotionSettings
 from tierdeck.model import AccessKind, NodeDraft, Outcome, Tier
 from tierdeck.promote.agents.access import end_session, record_accesses, set_outcome
-from tierdeck.promote.agents.automatic import AUTOMATIC_ACTOR, run_rules
+from tierdeck.promote.agents.automatic import run_rules
 from tierdeck.promote.agents.sessions import meet_session
 from tierdeck.promote.log.breaks import accept_break
 from tierdeck.promote.log.entries import entries
 from tierdeck.promote.moves.holds import hold
 from tierdeck.promote.moves.override import override_tier
 from tierdeck.promote.moves.runs import run, runs
-from tierdeck.promote.records import LogFilter, Refused, RunReport
+from tierdeck.promote.records import AUTOMATIC_ACTOR, LogFilter, Refused, RunReport
 from tierdeck.promote.rules import DAY_MS, Rules
 from tierdeck.store import Store, add_node, add_nodes, get_node, tier_moves
 

@@ -74,8 +74,10 @@ def dismiss_verb(run: Run, /, ids: tuple[str, ...], reason: str | None) -> int:
     with run.open() as store:
         asked = resolved(store, ids)
         rules = rules_of(run.settings.promotion)
-        report = dismiss(store, asked, actor=run.actor, reason=reason, rules=rules)
-    return put_report(run, report, "dismissed")
+        with stop_flag() as should_stop, ProgressBar("dismissing") as bar:
+            pace = Pace(bar.show, should_stop)
+            report = dismiss(store, asked, actor=run.actor, reason=reason, rules=rules, pace=pace)
+    return put_report(run, report, "dismissed", is_stopped=should_stop())
 
 
 def _all_ids(store: Store, rules: Rules, rule: RuleName | None) -> Sequence[str]:

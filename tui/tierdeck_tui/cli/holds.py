@@ -5,11 +5,14 @@ from __future__ import annotations
 import click
 
 from tierdeck.promote.evidence.facts import check_tracked
+from tierdeck.promote.moves.chunks import Pace
 from tierdeck.promote.moves.holds import hold, holds, release
 from tierdeck_tui.cli.ids import ids_argument, resolved
 from tierdeck_tui.cli.output import put_json, put_lines, talk
+from tierdeck_tui.cli.progress import ProgressBar
 from tierdeck_tui.cli.report import put_report
 from tierdeck_tui.cli.run import Run
+from tierdeck_tui.cli.stop_flag import stop_flag
 from tierdeck_tui.cli.terminal import width_cells
 from tierdeck_tui.cli.verb import Verb
 from tierdeck_tui.cli.when import later
@@ -31,8 +34,10 @@ def hold_verb(run: Run, /, ids: tuple[str, ...], reason: str, until: str | None)
     with run.open() as store:
         asked = resolved(store, ids)
         until_ms = later(until, store.now_ms())
-        report = hold(store, asked, actor=run.actor, reason=reason, until_ms=until_ms)
-    return put_report(run, report, "held")
+        with stop_flag() as should_stop, ProgressBar("holding") as bar:
+            pace = Pace(bar.show, should_stop)
+            report = hold(store, asked, actor=run.actor, reason=reason, until_ms=until_ms, pace=pace)
+    return put_report(run, report, "held", is_stopped=should_stop())
 
 
 @click.command("release", cls=Verb)
@@ -45,8 +50,10 @@ def release_verb(run: Run, /, ids: tuple[str, ...], reason: str | None) -> int:
     Prints the ids that were released; what is not held is refused. - reads ids from stdin.
     """
     with run.open() as store:
-        report = release(store, resolved(store, ids), actor=run.actor, reason=reason)
-    return put_report(run, report, "released")
+        asked = resolved(store, ids)
+        with stop_flag() as should_stop, ProgressBar("releasing") as bar:
+            report = release(store, asked, actor=run.actor, reason=reason, pace=Pace(bar.show, should_stop))
+    return put_report(run, report, "released", is_stopped=should_stop())
 
 
 @click.command("holds", cls=Verb)

@@ -39,9 +39,14 @@ def put_report(
     if stood:
         talk(f"{counted(len(stood), 'memory', 'memories')} stood so already")
     if is_stopped:
-        talk(f"stopped; what was {done} stays so, and the same command again does the rest")
+        talk(stopped_words(done))
         return STOPPED
     return exit_code(report)
+
+
+def stopped_words(done: str) -> str:
+    """That Ctrl+C ended it before its end."""
+    return f"stopped; what was {done} stays so, and the same command again does the rest"
 
 
 def exit_code(report: RunReport) -> int:

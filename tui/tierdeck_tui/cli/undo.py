@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import chain
 
 import click
 
 from tierdeck.errors import EXIT_PARTLY_DONE, ConflictError, NotFoundError
 from tierdeck.model import Revision
 from tierdeck.promote.log.entries import entries, entry
-from tierdeck.promote.moves.chunks import Pace
+from tierdeck.promote.moves.chunks import Pace, chunks
 from tierdeck.promote.moves.undo import undo_move, undo_run, undoable
 from tierdeck.promote.records import LogEntry, LogFilter, Refused
 from tierdeck.store import Store, redo, revisions, undo
+from tierdeck_tui.cli.frame import STOPPED
 from tierdeck_tui.cli.ids import resolved
 from tierdeck_tui.cli.output import put, put_json, talk
 from tierdeck_tui.cli.progress import ProgressBar
@@ -20,7 +22,7 @@ from tierdeck_tui.cli.report import put_report
 from tierdeck_tui.cli.run import Run
 from tierdeck_tui.cli.stop_flag import stop_flag
 from tierdeck_tui.cli.verb import Verb
-from tierdeck_tui.view.format import count
+from tierdeck_tui.view.format import count, counted
 from tierdeck_tui.view.line import text_of
 from tierdeck_tui.view.log_line import deed_words
 from tierdeck_tui.view.masked import masked_form
@@ -75,8 +77,13 @@ def undo_verb(
     asked = _Asked(run.actor, reason, revision, log_id, is_redo)
     with run.open() as store:
         names = [entry(store, log_id).node_id] if log_id is not None else resolved(store, ids)
-        done, refused = _take_back_all(store, names, asked)
-    return _put(run, done, refused)
+        with stop_flag() as should_stop, ProgressBar("undoing") as bar:
+            done, refused = _take_back_all(store, names, asked, Pace(bar.show, should_stop))
+    code = _put(run, done, refused)
+    if not should_stop():
+        return code
+    talk(f"stopped after {counted(len(done) + len(refused), 'memory', 'memories')} of {count(len(names))}")
+    return STOPPED
 
 
 def _undo_run(run: Run, run_id: int, reason: str | None) -> int:
@@ -87,12 +94,12 @@ def _undo_run(run: Run, run_id: int, reason: str | None) -> int:
 
 
 def _take_back_all(
-    store: Store, names: list[str], asked: _Asked
+    store: Store, names: list[str], asked: _Asked, pace: Pace
 ) -> tuple[list[Revision | LogEntry], list[Refused]]:
     """What was taken back; of several memories those that can't be are listed, a single one raises."""
     done: list[Revision | LogEntry] = []
     refused: list[Refused] = []
-    for node_id in names:
+    for node_id in chain.from_iterable(chunks(names, pace)):
         try:
             done.append(_take_back(store, node_id, asked))
         except (NotFoundError, ConflictError) as e:

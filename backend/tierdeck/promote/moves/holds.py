@@ -45,12 +45,21 @@ def holds(store: Store, *, ids: Sequence[str] | None = None, now_ms: int) -> lis
     return store.read(lambda conn: holds_in(conn, ids, now_ms))
 
 
-def hold(store: Store, ids: Sequence[str], *, actor: str, reason: str, until_ms: int | None = None) -> RunReport:
+def hold(
+    store: Store,
+    ids: Sequence[str],
+    *,
+    actor: str,
+    reason: str,
+    until_ms: int | None = None,
+    pace: Pace | None = None,
+) -> RunReport:
     """Let no rule move these memories; a hold that stands is replaced.
 
     Args:
         reason: at least 3 visible characters.
         until_ms: when the hold ends by itself; None is never.
+        pace: how a set above `MAX_CHUNK_ROWS` goes on; when it is stopped, what was held until then stays so.
 
     Returns:
         The ids held, as `moved`; it is no run and has no id.
@@ -70,10 +79,12 @@ def hold(store: Store, ids: Sequence[str], *, actor: str, reason: str, until_ms:
         log_id = append(conn, _draft(node_id, tier, "hold", *note))
         set_hold(conn, Hold(node_id, tier or "", now, until, note[0], note[1], log_id))
 
-    return _each(store, ids, decide_one, "hold memory")
+    return _each(store, ids, decide_one, "hold memory", pace)
 
 
-def release(store: Store, ids: Sequence[str], *, actor: str, reason: str | None = None) -> RunReport:
+def release(
+    store: Store, ids: Sequence[str], *, actor: str, reason: str | None = None, pace: Pace | None = None
+) -> RunReport:
     """Let the rules move held memories again; those that are not held are refused. Returns and raises as `hold`.
 
     Spec: SPEC-09.15
@@ -87,10 +98,18 @@ def release(store: Store, ids: Sequence[str], *, actor: str, reason: str | None 
         append(conn, _draft(node_id, tier, "release", *note))
         return None
 
-    return _each(store, ids, decide_one, "release memory")
+    return _each(store, ids, decide_one, "release memory", pace)
 
 
-def dismiss(store: Store, ids: Sequence[str], *, actor: str, reason: str | None = None, rules: Rules) -> RunReport:
+def dismiss(
+    store: Store,
+    ids: Sequence[str],
+    *,
+    actor: str,
+    reason: str | None = None,
+    rules: Rules,
+    pace: Pace | None = None,
+) -> RunReport:
     """Take candidates off the list until they are pulled, used or moved; no rule moves them meanwhile.
 
     Returns:
@@ -117,7 +136,7 @@ def dismiss(store: Store, ids: Sequence[str], *, actor: str, reason: str | None 
         set_dismissal(conn, node_id, append(conn, draft))
         return None
 
-    return _each(store, ids, decide_one, "dismiss memory")
+    return _each(store, ids, decide_one, "dismiss memory", pace)
 
 
 def _why_not_dismissed(conn: apsw.Connection, decision: Decision, now_ms: int) -> str | None:
@@ -134,13 +153,13 @@ def _draft(
     return LogDraft(node_id, tier, tier, kind, actor, at_ms, reason=reason)
 
 
-def _each(store: Store, ids: Sequence[str], decide_one: _Decide, doing: str) -> RunReport:
+def _each(store: Store, ids: Sequence[str], decide_one: _Decide, doing: str, pace: Pace | None) -> RunReport:
     """Decide about each memory, in short transactions."""
     check_tracked(store)
     unique = list(dict.fromkeys(ids))
     done: list[str] = []
     refused: list[Refused] = []
-    for chunk in chunks(unique, Pace()):
+    for chunk in chunks(unique, pace or Pace()):
         with store.writing() as conn:
             if not done and not refused:
                 known_tiers(conn, unique, doing)

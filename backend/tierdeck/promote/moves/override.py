@@ -138,23 +138,31 @@ def override_tier(
     return run_order(store, unique, order, pace or Pace())
 
 
-def archive_nodes(store: Store, ids: Sequence[str], *, actor: str, reason: str | None = None) -> list[str]:
+def archive_nodes(
+    store: Store, ids: Sequence[str], *, actor: str, reason: str | None = None, pace: Pace | None = None
+) -> list[str]:
     """Move memories to the archive by hand, held ones too; they leave normal queries and are never deleted.
 
     Text, metadata, relations, times and counts stay byte for byte, and no hold is set.
+
+    Args:
+        pace: how a set above `MAX_CHUNK_ROWS` goes on; when it is stopped, what was moved until then stays so.
 
     Returns:
         The ids really moved, in their order, each once; those archived already are left out.
 
     Raises:
         NotFoundError: an id does not exist; it is named and nothing was moved.
-        InvalidValueError, ReadOnlyStoreError, StoreBusyError: nothing was moved.
+        InvalidValueError, ReadOnlyStoreError, StoreBusyError: nothing was moved, but that earlier transactions of a
+            set above `MAX_CHUNK_ROWS` stand.
     Spec: SPEC-02.23, SPEC-03.18, SPEC-02.19
     """
-    return _move_plainly(store, list(dict.fromkeys(ids)), Tier.ARCHIVE, actor, reason)
+    return _move_plainly(store, dict.fromkeys(ids), Tier.ARCHIVE, actor, reason, pace)
 
 
-def restore_nodes(store: Store, ids: Sequence[str], *, actor: str, reason: str | None = None) -> list[str]:
+def restore_nodes(
+    store: Store, ids: Sequence[str], *, actor: str, reason: str | None = None, pace: Pace | None = None
+) -> list[str]:
     """Move archived memories to longterm by hand; `undo_move` gives the old tier instead.
 
     Returns:
@@ -162,24 +170,25 @@ def restore_nodes(store: Store, ids: Sequence[str], *, actor: str, reason: str |
 
     Raises:
         NotFoundError: an id does not exist; it is named and nothing was moved.
-        InvalidValueError, ReadOnlyStoreError, StoreBusyError: nothing was moved.
+        InvalidValueError, ReadOnlyStoreError, StoreBusyError: as `archive_nodes`.
     Spec: SPEC-03.21 to SPEC-03.24
     """
     check_tracked(store)
     unique = list(dict.fromkeys(ids))
     tiers = store.read(lambda conn: known_tiers(conn, unique, "restore memory"))
-    archived = [node_id for node_id in unique if tiers[node_id] == Tier.ARCHIVE]
-    return _move_plainly(store, archived, Tier.LONGTERM, actor, reason, dict.fromkeys(archived, Tier.ARCHIVE))
+    archived = {node_id: Tier.ARCHIVE for node_id in unique if tiers[node_id] == Tier.ARCHIVE}
+    return _move_plainly(store, archived, Tier.LONGTERM, actor, reason, pace)
 
 
 def _move_plainly(
     store: Store,
-    ids: Sequence[str],
+    seen: Mapping[str, Tier | None],
     to_tier: Tier,
     actor: str,
     reason: str | None,
-    seen: Mapping[str, str | None] | None = None,
+    pace: Pace | None,
 ) -> list[str]:
+    """The ids of `seen`, moved; one whose tier is given must still be in it."""
     check_tracked(store)
     order = Order(
         to_tier=to_tier,
@@ -189,10 +198,10 @@ def _move_plainly(
         holds=False,
         until_ms=None,
         passes_holds=True,
-        seen=seen or {},
+        seen={node_id: tier for node_id, tier in seen.items() if tier is not None},
         rules=None,
     )
-    return list(run_order(store, ids, order, Pace()).moved)
+    return list(run_order(store, list(seen), order, pace or Pace()).moved)
 
 
 def _checked_until(until_ms: int | None, now_ms: int, *, hold: bool) -> int | None:

@@ -9,6 +9,7 @@ from pathlib import Path
 from textual.pilot import Pilot
 from textual.widgets import Input
 
+from tests.tierdeck_tui.conftest import keyword_settings
 from tests.tierdeck_tui.settled import settled
 from tierdeck.config import PromotionSettings
 from tierdeck.model import AccessKind, NodeDraft, NodeType, Tier
@@ -27,6 +28,7 @@ from tierdeck_tui.widgets.tab_bar import TabBar
 
 START_MS = 1_700_000_000_000
 BY_HAND = PromotionSettings(automatic=False)
+SETTINGS = keyword_settings(operator="ann")
 # Each stands in the tier that its first word names, and has the evidence that the rest tells.
 IDS = [f"{n}{n}{n}{n}aaaa-0000-4000-8000-00000000000{n}" for n in range(5)]
 USED_TWICE, USED_ONCE, PROVEN, ONE_SHORT, UNUSED = IDS

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
 from textual.widgets import Input
 
-from tests.tierdeck_tui.conftest import MakeApp, keyword_settings
+from tests.tierdeck_tui.conftest import MakeApp
 from tests.tierdeck_tui.screens.promotions_host import (
     IDS,
     ONE_SHORT,
     PROVEN,
+    SETTINGS,
     UNUSED,
     USED_ONCE,
     USED_TWICE,
@@ -31,17 +31,6 @@ from tierdeck_tui.screens.override import OverrideDialog
 from tierdeck_tui.screens.search import SearchScreen
 from tierdeck_tui.widgets.dialog_button import DialogButton
 from tierdeck_tui.widgets.option_row import OptionRow
-
-SETTINGS = keyword_settings(operator="ann")
-
-
-@pytest.fixture
-async def board(tmp_path: Path, make_app: MakeApp) -> AsyncIterator[Board]:
-    app = make_app(waiting_store(tmp_path / "waiting.db"), SETTINGS)
-    async with app.run_test(size=(120, 32), notifications=True) as pilot:
-        found = Board(app, pilot)
-        await found.open()
-        yield found
 
 
 def held(board: Board) -> list[str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
@@ -15,6 +14,7 @@ from tests.tierdeck_tui.screens.promotions_host import (
     IDS,
     ONE_SHORT,
     PROVEN,
+    SETTINGS,
     UNUSED,
     USED_ONCE,
     USED_TWICE,
@@ -35,17 +35,6 @@ from tierdeck_tui.screens.search import SearchScreen
 from tierdeck_tui.widgets.card import Card
 from tierdeck_tui.widgets.detail import Detail
 from tierdeck_tui.widgets.dialog_button import DialogButton
-
-SETTINGS = keyword_settings(operator="ann")
-
-
-@pytest.fixture
-async def board(tmp_path: Path, make_app: MakeApp) -> AsyncIterator[Board]:
-    app = make_app(waiting_store(tmp_path / "waiting.db"), SETTINGS)
-    async with app.run_test(size=(120, 32), notifications=True) as pilot:
-        found = Board(app, pilot)
-        await found.open()
-        yield found
 
 
 async def other_program(board: Board, text: str = "") -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -21,17 +20,6 @@ from tierdeck.store import Store, access_summary, accesses, add_node, add_nodes,
 
 PULL = AccessKind.PULL
 BY_HAND = PromotionSettings(automatic=False)
-
-
-@pytest.fixture
-def clock() -> Clock:
-    return Clock()
-
-
-@pytest.fixture
-def store(tmp_path: Path, clock: Clock) -> Iterator[Store]:
-    with clocked(tmp_path / "memory.db", clock) as opened:
-        yield opened
 
 
 @pytest.fixture

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
 from tests.other_program import other_program
-from tests.tierdeck.promote.clock import NOON, Clock, clocked
+from tests.tierdeck.promote.clock import NOON, Clock
 from tierdeck.config import PromotionSettings
 from tierdeck.model import AccessKind, NodeDraft, Outcome, Tier
 from tierdeck.promote.agents.access import end_session, record_accesses, set_outcome
@@ -26,17 +24,6 @@ from tierdeck.store import Store, add_node, add_nodes, get_node, tier_moves
 
 PULL = AccessKind.PULL
 BY_HAND = PromotionSettings(automatic=False)
-
-
-@pytest.fixture
-def clock() -> Clock:
-    return Clock()
-
-
-@pytest.fixture
-def store(tmp_path: Path, clock: Clock) -> Iterator[Store]:
-    with clocked(tmp_path / "memory.db", clock) as opened:
-        yield opened
 
 
 def pull(store: Store, name: str, node_id: str, outcome: Outcome | None = None) -> RunReport:

@@ -1,28 +1,15 @@
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
-
 import pytest
 
+from tests.tierdeck.promote.outlook.memories import START_MS, added
 from tests.tierdeck.promote.pulls import pull
 from tierdeck.model import NodeDraft, Tier
 from tierdeck.promote import count_near, hold, near
 from tierdeck.promote.rules import DAY_MS, Rules
-from tierdeck.store import Store, add_nodes, open_store
+from tierdeck.store import Store, add_nodes
 
 RULES = Rules()
-START_MS = 1_780_000_000_000
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    with open_store(tmp_path / "memory.db", create=True, clock=lambda: START_MS) as opened:
-        yield opened
-
-
-def added(store: Store, count: int, tier: Tier = Tier.TASK, *, confidence: float = 0.9) -> list[str]:
-    return add_nodes(store, [NodeDraft(f"memory {n}", tier=tier, confidence=confidence) for n in range(count)])
 
 
 @pytest.mark.spec("SPEC-09.11")

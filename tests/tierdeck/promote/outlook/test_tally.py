@@ -1,32 +1,22 @@
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
-
 import pytest
 
 from tests.other_program import other_program
+from tests.tierdeck.promote.outlook.memories import START_MS, added
 from tests.tierdeck.promote.pulls import pull
-from tierdeck.model import NodeDraft
 from tierdeck.promote import count_candidates, dismiss, hold, plan_sweep
 from tierdeck.promote.evidence.facts_sql import facts_sql
 from tierdeck.promote.outlook.due_sql import candidate_sources, parameters
 from tierdeck.promote.outlook.tally import Tally, tally
 from tierdeck.promote.rules import Rules
-from tierdeck.store import Store, add_nodes, open_store
+from tierdeck.store import Store
 
 RULES = Rules()
-START_MS = 1_780_000_000_000
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    with open_store(tmp_path / "memory.db", create=True, clock=lambda: START_MS) as opened:
-        yield opened
 
 
 def used_twice(store: Store, count: int) -> list[str]:
-    ids = add_nodes(store, [NodeDraft(f"memory {n}") for n in range(count)])
+    ids = added(store, count)
     pull(store, ids, times=2)
     return ids
 

@@ -4,13 +4,12 @@ from pathlib import Path
 
 import pytest
 
+from tests.tierdeck.promote.outlook.memories import START_MS
 from tests.tierdeck.promote.pulls import pull
 from tierdeck.model import NodeDraft, Tier
 from tierdeck.promote import what_if
 from tierdeck.promote.rules import DAY_MS, Rules
 from tierdeck.store import add_nodes, open_store
-
-START_MS = 1_780_000_000_000
 
 
 @pytest.mark.spec("SPEC-09.11", "SPEC-09.12")

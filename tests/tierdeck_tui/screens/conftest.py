@@ -1,0 +1,19 @@
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from tests.tierdeck_tui.conftest import MakeApp
+from tests.tierdeck_tui.screens.promotions_host import SETTINGS, Board, waiting_store
+
+
+@pytest.fixture
+async def board(tmp_path: Path, make_app: MakeApp) -> AsyncIterator[Board]:
+    """The Promotions screen on a store in which something waits."""
+    app = make_app(waiting_store(tmp_path / "waiting.db"), SETTINGS)
+    async with app.run_test(size=(120, 32), notifications=True) as pilot:
+        found = Board(app, pilot)
+        await found.open()
+        yield found

@@ -49,7 +49,7 @@ class Rules:
             self.session_pulls, self.longterm_sessions, self.longterm_successes, self.longterm_confidence,
             self.archive_days,
         )  # fmt: skip
-        return f"{LOGIC_VERSION}:" + "/".join(f"{number:g}" for number in numbers)
+        return f"{LOGIC_VERSION}:" + "/".join(map(_exact, numbers))
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +129,9 @@ class Decision:
         return tuple(criterion for criterion in self.criteria if not criterion.passed)
 
 
+DEFAULT_RULES = Rules()
+
+
 def rules_of(settings: PromotionSettings) -> Rules:
     """The rules with the numbers of the settings."""
     return Rules(
@@ -185,6 +188,12 @@ def _longterm_criteria(facts: Facts, rules: Rules, now_ms: int) -> tuple[Criteri
 
 def _archive_criteria(facts: Facts, _rules: Rules, _now_ms: int) -> tuple[Criterion, ...]:
     return (_at_least("pulls since", facts.pulls_since, 1),)
+
+
+def _exact(number: float) -> str:
+    """The number in as few digits as tell it from every other."""
+    short = f"{number:g}"
+    return short if float(short) == number else repr(number)
 
 
 def _at_least(name: CriterionName, found: int, needed: int) -> Criterion:

@@ -108,3 +108,22 @@ def test_other_numbers_are_another_version_and_another_decision() -> None:
     assert decide(Facts("n", "task", max_pulls=2), rules, NOW).lacking[0].lacks == 1
     assert decide(Facts("n", "longterm", last_use_ms=NOW - 31 * DAY_MS), rules, NOW).is_due
     assert decide(READY, rules, NOW).lacking[0].name == "sessions"
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (Rules(longterm_confidence=0.8), Rules(longterm_confidence=0.8000001)),
+        (Rules(longterm_confidence=0.1), Rules(longterm_confidence=0.1 + 2**-54)),
+        (Rules(archive_days=1_234_567), Rules(archive_days=1_234_568)),
+    ],
+    ids=["a confidence", "the next confidence there is", "days"],
+)
+def test_two_rule_sets_whose_numbers_differ_in_any_digit_have_two_versions(one: Rules, other: Rules) -> None:
+    assert one != other
+    assert one.version != other.version
+
+
+def test_the_version_of_common_numbers_is_short() -> None:
+    assert Rules(longterm_confidence=1.0).version == "1:2/3/1/1/90"
+    assert Rules().version == "1:2/3/1/0.8/90"

@@ -19,9 +19,10 @@ def checked_reason(reason: str | None, doing: str) -> str:
     """
     text = checked_text(reason, "reason") or ""
     visible = reason_chars(text)
+    noun = "character" if visible == 1 else "characters"
     if visible < MIN_REASON_CHARS:
         raise InvalidValueError(
-            f"{doing}: the reason {text[:40]!r} has {visible} visible characters, the least is {MIN_REASON_CHARS}",
+            f"{doing}: the reason {text[:40]!r} has {visible} visible {noun}, the least is {MIN_REASON_CHARS}",
             hint="say why, for whoever reads the log later",
         )
     return text

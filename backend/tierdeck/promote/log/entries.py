@@ -126,19 +126,19 @@ def count_entries(store: Store, log_filter: LogFilter) -> int:
     return int(found[0])
 
 
-def moves_per_day(store: Store, days: int, now_ms: int) -> tuple[tuple[str, int], ...]:
+def moves_per_day(store: Store, days: int, now_ms: int | None = None) -> tuple[tuple[str, int], ...]:
     """How many moves there were on each of the latest days, today the last: ("2026-11-30", 12), oldest first, UTC.
 
-    Every day is listed, those without a move too. Moves that other programs made are not in it.
+    Every day is listed, those without a move too. Undos are not in it, nor are moves that other programs made.
     """
     if days < 1:
         raise InvalidValueError(f"count moves: {days} days is no span", hint="1 or more")
-    today = now_ms // DAY_MS
+    today = (store.now_ms() if now_ms is None else now_ms) // DAY_MS
     counted: dict[int, int] = {}
     if store.has_table("td_promotion_log"):
         sql = (
             f"SELECT at / {DAY_MS} AS day, count(*) FROM td_promotion_log "
-            "WHERE from_tier IS NOT to_tier AND at >= ? AND at < ? GROUP BY day"
+            "WHERE from_tier IS NOT to_tier AND kind <> 'undo' AND at >= ? AND at < ? GROUP BY day"
         )
         span = ((today - days + 1) * DAY_MS, (today + 1) * DAY_MS)
         rows: Any = store.read(lambda conn: conn.execute(sql, span).fetchall())

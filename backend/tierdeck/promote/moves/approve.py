@@ -15,7 +15,7 @@ from tierdeck.promote.moves.move import apply_decisions
 from tierdeck.promote.moves.open_run import OpenRun
 from tierdeck.promote.moves.refusal import dismissed, no_candidate, no_memory
 from tierdeck.promote.records import Refused, RunReport
-from tierdeck.promote.rules import Decision, Rules, decide
+from tierdeck.promote.rules import DEFAULT_RULES, Decision, Rules, decide
 from tierdeck.store import Store
 from tierdeck.store.drafts import checked_actor, checked_text
 
@@ -24,7 +24,7 @@ def approve(
     store: Store,
     ids: Sequence[str],
     *,
-    rules: Rules,
+    rules: Rules = DEFAULT_RULES,
     actor: str,
     reason: str | None = None,
     pace: Pace | None = None,
@@ -36,6 +36,7 @@ def approve(
 
     Args:
         ids: full ids; each counts once.
+        rules: by default those of the README's table.
         actor: who approves; the log names it.
 
     Returns:

@@ -23,7 +23,7 @@ from tierdeck.promote.moves.known import known_tiers, tiers_in
 from tierdeck.promote.moves.refusal import no_candidate, no_memory
 from tierdeck.promote.reason import checked_reason
 from tierdeck.promote.records import Hold, LogDraft, Refused, RunReport
-from tierdeck.promote.rules import Decision, Rules, decide
+from tierdeck.promote.rules import DEFAULT_RULES, Decision, Rules, decide
 from tierdeck.store import Store
 from tierdeck.store.drafts import checked_actor, checked_text
 
@@ -31,18 +31,20 @@ from tierdeck.store.drafts import checked_actor, checked_text
 _Decide = Callable[[apsw.Connection, str, str | None], Refused | None]
 
 
-def holds(store: Store, *, ids: Sequence[str] | None = None, now_ms: int) -> list[Hold]:
+def holds(store: Store, *, ids: Sequence[str] | None = None, now_ms: int | None = None) -> list[Hold]:
     """The holds that stand, newest first; `moved_to` is set where another program moved the memory meanwhile.
 
     Args:
         ids: of these memories only.
+        now_ms: holds that ended before are left out; None is the store's clock.
 
     Returns:
         None in a store without our tables.
     """
     if not store.has_table("td_hold"):
         return []
-    return store.read(lambda conn: holds_in(conn, ids, now_ms))
+    at_ms = store.now_ms() if now_ms is None else now_ms
+    return store.read(lambda conn: holds_in(conn, ids, at_ms))
 
 
 def hold(
@@ -107,7 +109,7 @@ def dismiss(
     *,
     actor: str,
     reason: str | None = None,
-    rules: Rules,
+    rules: Rules = DEFAULT_RULES,
     pace: Pace | None = None,
 ) -> RunReport:
     """Take candidates off the list until they are pulled, used or moved; no rule moves them meanwhile.

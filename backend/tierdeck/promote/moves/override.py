@@ -21,7 +21,7 @@ from tierdeck.promote.moves.known import known_tiers
 from tierdeck.promote.moves.override_run import Order, held_among, run_order
 from tierdeck.promote.reason import checked_reason
 from tierdeck.promote.records import Hold, RunReport
-from tierdeck.promote.rules import Decision, Rules, decide
+from tierdeck.promote.rules import DEFAULT_RULES, Decision, Rules, decide
 from tierdeck.store import Store
 from tierdeck.store.drafts import checked_actor, checked_choice, checked_text
 
@@ -51,7 +51,7 @@ class OverridePreview:
 
 
 def preview_override(
-    store: Store, ids: Sequence[str], to_tier: Tier, *, rules: Rules, with_held: bool = False
+    store: Store, ids: Sequence[str], to_tier: Tier, *, rules: Rules = DEFAULT_RULES, with_held: bool = False
 ) -> OverridePreview:
     """What `override_tier` would do now with these memories. Reads only.
 

@@ -52,13 +52,13 @@ def page_of(
     store: Store,
     sources_of: Callable[[FactsSQL], Sequence[Source]],
     rules: Rules,
-    now_ms: int,
+    now_ms: int | None,
     *,
     rule: RuleName | None,
     after: Place | None,
     limit_rows: int,
 ) -> CandidatePage:
-    """`read_page` of a store, in one snapshot of it.
+    """`read_page` of a store, in one snapshot of it; without a time as of its own clock.
 
     Raises:
         ReadOnlyStoreError: the store has no access records.
@@ -66,9 +66,9 @@ def page_of(
     """
     check_tracked(store)
     form = facts_sql(store)
-    sources = sources_of(form)
+    sources, now = sources_of(form), store.now_ms() if now_ms is None else now_ms
     return store.read(
-        lambda conn: read_page(conn, form, sources, rules, now_ms, rule=rule, after=after, limit_rows=limit_rows)
+        lambda conn: read_page(conn, form, sources, rules, now, rule=rule, after=after, limit_rows=limit_rows)
     )
 
 

@@ -7,14 +7,14 @@ from collections.abc import Mapping
 from tierdeck.promote.outlook.candidate_page import CandidatePage, Place, page_of
 from tierdeck.promote.outlook.due_sql import candidate_sources
 from tierdeck.promote.outlook.tally import count_free
-from tierdeck.promote.rules import RuleName, Rules
+from tierdeck.promote.rules import DEFAULT_RULES, RuleName, Rules
 from tierdeck.store import Store
 
 
 def candidates(
     store: Store,
-    rules: Rules,
-    now_ms: int,
+    rules: Rules = DEFAULT_RULES,
+    now_ms: int | None = None,
     *,
     rule: RuleName | None = None,
     after: Place | None = None,
@@ -25,7 +25,8 @@ def candidates(
     An archived memory that was pulled again is listed too, though no rule moves it: that is done by hand.
 
     Args:
-        now_ms: milliseconds since the epoch.
+        rules: by default those of the README's table.
+        now_ms: milliseconds since the epoch; None is the store's clock.
         rule: only its candidates; None is all.
         after: the `next` of the page before.
         limit_rows: at most so many rows, 1 or more.
@@ -43,6 +44,8 @@ def candidates(
     return page_of(store, candidate_sources, rules, now_ms, rule=rule, after=after, limit_rows=limit_rows)
 
 
-def count_candidates(store: Store, rules: Rules, now_ms: int) -> Mapping[RuleName, int]:
+def count_candidates(
+    store: Store, rules: Rules = DEFAULT_RULES, now_ms: int | None = None
+) -> Mapping[RuleName, int]:
     """How many candidates each rule has, in the order of the tiers; raises as `candidates` does."""
     return count_free(store, candidate_sources, rules, now_ms)

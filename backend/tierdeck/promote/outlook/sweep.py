@@ -21,7 +21,7 @@ from tierdeck.promote.outlook.candidate_page import NOT_BLOCKED, pick
 from tierdeck.promote.outlook.due_sql import in_row_order, parameters
 from tierdeck.promote.outlook.sweep_plan import SweepPlan, swept_sources
 from tierdeck.promote.records import Refused, RunReport
-from tierdeck.promote.rules import Decision, Rules, decide
+from tierdeck.promote.rules import DEFAULT_RULES, Decision, Rules, decide
 from tierdeck.store import Store
 from tierdeck.store.drafts import checked_actor
 
@@ -30,7 +30,7 @@ def apply_sweep(
     store: Store,
     plan: SweepPlan,
     *,
-    rules: Rules,
+    rules: Rules = DEFAULT_RULES,
     actor: str,
     confirmed: bool = False,
     pace: Pace | None = None,

@@ -15,7 +15,7 @@ from tierdeck.promote.moves.rules_in_force import rules_in_force
 from tierdeck.promote.outlook.candidate_page import Candidate, read_page
 from tierdeck.promote.outlook.due_sql import Source, candidate_sources, criteria_sql, parameters
 from tierdeck.promote.outlook.tally import tally
-from tierdeck.promote.rules import FROM_TIER, Facts, RuleName, Rules, decide
+from tierdeck.promote.rules import DEFAULT_RULES, FROM_TIER, Facts, RuleName, Rules, decide
 from tierdeck.store import Store
 
 # A sweep that moves more of longterm than this many percent wants to be confirmed.
@@ -56,14 +56,16 @@ class SweepPlan:
         return sum(self.due.values())
 
 
-def plan_sweep(store: Store, rules: Rules, now_ms: int) -> SweepPlan:
+def plan_sweep(store: Store, rules: Rules = DEFAULT_RULES, now_ms: int | None = None) -> SweepPlan:
     """Count what a sweep would move, in one snapshot of the store, and write nothing.
 
     A store's first sweep must be confirmed, and one that would archive more than 10 % of longterm. A store has had
     its first sweep when one ended; one that was killed does not count.
 
     Args:
-        now_ms: the moment that ages are counted to, milliseconds since the epoch; also when it is applied.
+        rules: by default those of the README's table.
+        now_ms: the moment that ages are counted to, milliseconds since the epoch; also when it is applied. None is
+            now, by the store's clock.
 
     Returns:
         The plan; `examples` holds up to five memories of each rule, as `candidates` orders them.
@@ -73,8 +75,8 @@ def plan_sweep(store: Store, rules: Rules, now_ms: int) -> SweepPlan:
     Spec: SPEC-09.11 to SPEC-09.13
     """
     check_tracked(store)
-    form = facts_sql(store)
-    return store.read(lambda conn: _plan(conn, form, rules, now_ms))
+    form, at_ms = facts_sql(store), store.now_ms() if now_ms is None else now_ms
+    return store.read(lambda conn: _plan(conn, form, rules, at_ms))
 
 
 def swept_sources(form: FactsSQL) -> tuple[Source, ...]:

@@ -50,15 +50,16 @@ def tally(conn: apsw.Connection, source: Source, values: Mapping[str, int | floa
 
 
 def count_free(
-    store: Store, sources_of: Callable[[FactsSQL], Iterable[Source]], rules: Rules, now_ms: int
+    store: Store, sources_of: Callable[[FactsSQL], Iterable[Source]], rules: Rules, now_ms: int | None
 ) -> dict[RuleName, int]:
-    """`free_rows` of a store, in one snapshot of it.
+    """`free_rows` of a store, in one snapshot of it; without a time as of its own clock.
 
     Raises:
         ReadOnlyStoreError: the store has no access records.
     """
     check_tracked(store)
-    sources, values = sources_of(facts_sql(store)), parameters(rules, now_ms)
+    now = store.now_ms() if now_ms is None else now_ms
+    sources, values = sources_of(facts_sql(store)), parameters(rules, now)
     return store.read(lambda conn: free_rows(conn, sources, values))
 
 

@@ -36,13 +36,13 @@ class WhatIf:
     lost_rows: Mapping[RuleName, int]
 
 
-def what_if(store: Store, rules: Rules, other: Rules, now_ms: int) -> WhatIf:
+def what_if(store: Store, rules: Rules, other: Rules, now_ms: int | None = None) -> WhatIf:
     """Compare what two rule sets would move, in one snapshot of the store; nothing is changed.
 
     Args:
         rules: those of now.
         other: those to compare with.
-        now_ms: milliseconds since the epoch.
+        now_ms: milliseconds since the epoch; None is the store's clock.
 
     Returns:
         Counts as `count_candidates` has them; up to five examples of each rule, in the order of `candidates`.
@@ -52,12 +52,12 @@ def what_if(store: Store, rules: Rules, other: Rules, now_ms: int) -> WhatIf:
     Spec: SPEC-09.11, SPEC-09.12
     """
     check_tracked(store)
-    form = facts_sql(store)
+    form, at_ms = facts_sql(store), store.now_ms() if now_ms is None else now_ms
 
     def look(conn: apsw.Connection) -> WhatIf:
-        now = free_rows(conn, candidate_sources(form), parameters(rules, now_ms))
-        gained, gained_rows = _only(conn, form, other, rules, now_ms)
-        lost, lost_rows = _only(conn, form, rules, other, now_ms)
+        now = free_rows(conn, candidate_sources(form), parameters(rules, at_ms))
+        gained, gained_rows = _only(conn, form, other, rules, at_ms)
+        lost, lost_rows = _only(conn, form, rules, other, at_ms)
         then = {rule: rows + gained_rows.get(rule, 0) - lost_rows.get(rule, 0) for rule, rows in now.items()}
         return WhatIf(now, then, gained, lost, gained_rows, lost_rows)
 

@@ -12,7 +12,7 @@ from tierdeck.promote.evidence.facts_sql import facts_sql
 from tierdeck.promote.log.entries import entries
 from tierdeck.promote.moves.hold_rows import holds_in
 from tierdeck.promote.records import Hold, LogEntry, LogFilter
-from tierdeck.promote.rules import Decision, Facts, Rules, decide
+from tierdeck.promote.rules import DEFAULT_RULES, Decision, Facts, Rules, decide
 from tierdeck.store import AccessSummary, Store, access_summary
 
 
@@ -31,12 +31,20 @@ class Explanation:
     accesses: AccessSummary
 
 
-def why(store: Store, node_id: str, rules: Rules, now_ms: int, *, limit_rows: int = 100) -> Explanation:
+def why(
+    store: Store,
+    node_id: str,
+    rules: Rules = DEFAULT_RULES,
+    now_ms: int | None = None,
+    *,
+    limit_rows: int = 100,
+) -> Explanation:
     """Explain one memory, in one snapshot of the store; looking at it is no access.
 
     Args:
         node_id: a full id; an archived memory too.
-        now_ms: milliseconds since the epoch.
+        rules: by default those of the README's table.
+        now_ms: milliseconds since the epoch; None is the store's clock.
         limit_rows: so many rows of history at most.
 
     Raises:
@@ -45,16 +53,16 @@ def why(store: Store, node_id: str, rules: Rules, now_ms: int, *, limit_rows: in
     Spec: SPEC-09.11, SPEC-09.12, SPEC-09.14
     """
     check_tracked(store)
-    form = facts_sql(store)
+    form, at_ms = facts_sql(store), store.now_ms() if now_ms is None else now_ms
 
     def look(conn: apsw.Connection) -> Explanation:
-        facts = facts_in(conn, form, [node_id], now_ms).get(node_id)
+        facts = facts_in(conn, form, [node_id], at_ms).get(node_id)
         if facts is None:
             raise NotFoundError(f"explain memory {node_id[:80]}: there is none in {store.path}")
-        holds = holds_in(conn, [node_id], now_ms)
+        holds = holds_in(conn, [node_id], at_ms)
         return Explanation(
             facts=facts,
-            decision=decide(facts, rules, now_ms),
+            decision=decide(facts, rules, at_ms),
             hold=holds[0] if holds else None,
             history=tuple(entries(store, LogFilter(node_id=node_id), limit_rows=limit_rows)),
             accesses=access_summary(store, node_id),

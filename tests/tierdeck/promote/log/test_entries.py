@@ -13,6 +13,7 @@ from tierdeck.promote.log.check import verify_log
 from tierdeck.promote.log.entries import append, count_entries, entries, entry, log_head, moves_per_day
 from tierdeck.promote.moves.holds import hold, release
 from tierdeck.promote.moves.override import override_tier
+from tierdeck.promote.moves.undo import undo_move
 from tierdeck.promote.records import LogDraft, LogFilter
 from tierdeck.promote.rules import DAY_MS, Rules
 from tierdeck.store import Store, add_node, add_nodes, get_node, open_store
@@ -135,6 +136,13 @@ def test_every_day_is_counted_by_utc_and_holds_are_no_moves(store: Store) -> Non
     with open_store(store.path, clock=lambda: day + DAY_MS) as next_day:
         moved(next_day, 1)
     assert moves_per_day(store, 3, day + DAY_MS) == (("2024-10-03", 0), ("2024-10-04", 2), ("2024-10-05", 1))
+
+
+def test_a_days_moves_are_counted_apart_from_what_was_taken_back(store: Store) -> None:
+    ids = moved(store, 2)
+    undo_move(store, ids[0], actor="mara")
+    undo_move(store, ids[0], actor="mara", log_id=entries(store, LogFilter(kind="undo"))[0].id)
+    assert [number for _, number in moves_per_day(store, 2)] == [0, 2]
 
 
 def test_a_row_that_is_not_there_is_not_found(store: Store) -> None:

@@ -10,6 +10,7 @@ from rich.cells import cell_len
 
 from tierdeck_tui.view.sanitise import cut
 
+ROW_LINES = 2  # of a row in any list
 Role = Literal[
     "plain",
     "muted",

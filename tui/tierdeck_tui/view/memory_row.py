@@ -12,7 +12,6 @@ from tierdeck_tui.view.format import AGE_CELLS, age, count, local_time, percent,
 from tierdeck_tui.view.line import Line, Piece, Role, fit
 from tierdeck_tui.view.sanitise import pad, visible
 
-ROW_LINES = 2
 KEYWORD_GLYPH = "█"
 SEMANTIC_GLYPH = "▒"
 _REST_GLYPH = "·"

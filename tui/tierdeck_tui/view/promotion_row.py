@@ -15,11 +15,10 @@ from tierdeck_tui.view.excerpt import excerpt_line
 from tierdeck_tui.view.format import AGE_CELLS, age, count, counted, local_time, percent, short_number
 from tierdeck_tui.view.line import Line, Piece, Role, fit, text_of
 from tierdeck_tui.view.log_line import deed_words
-from tierdeck_tui.view.run_line import moved_words, rejection_words
+from tierdeck_tui.view.run_line import moved_words, rejection_words, undone_words
 from tierdeck_tui.view.safe_text import safe
 from tierdeck_tui.view.sanitise import pad, visible
 
-ROW_LINES = 2
 _CURSOR_GLYPH, _MARK_GLYPH = "▌", "✓"
 _GUTTER_CELLS = 2
 _STEP_CELLS, _TYPE_CELLS, _PERCENT_CELLS, _ID_CELLS, _MINUTE_CELLS = 18, 10, 4, 8, 16
@@ -46,7 +45,7 @@ def item_lines(item: Item, look: ItemLook) -> tuple[Line, Line]:
         return _candidate_lines(item.candidate.decision, item.candidate.row, look)
     if isinstance(item, LogItem):
         return _log_lines(item.entry, item.row, look, is_undone=item.is_undone)
-    return _run_lines(item.run, look)
+    return _run_lines(item.run, look, item.undone)
 
 
 def short_why(decision: Decision) -> str:
@@ -100,7 +99,7 @@ def _log_lines(entry: LogEntry, row: NodeRow | None, look: ItemLook, *, is_undon
     return fit(head, look.cells), _with_text(lead, row, look)
 
 
-def _run_lines(run: Run, look: ItemLook) -> tuple[Line, Line]:
+def _run_lines(run: Run, look: ItemLook, undone: int) -> tuple[Line, Line]:
     state = "" if run.ended_at_ms is not None else "  not ended"
     when = local_time(run.at_ms)[:_MINUTE_CELLS]
     head = [
@@ -115,6 +114,7 @@ def _run_lines(run: Run, look: ItemLook) -> tuple[Line, Line]:
     lead = [
         Piece(_CURSOR_GLYPH if look.is_cursor else " ", "mark"),
         Piece("  " + moved_words(run), "plain"),
+        Piece(f" · {undone_words(run, undone)}" if undone else "", "warning"),
         Piece(f" · “{safe(run.reason)}”" if run.reason else "", "plain"),
         Piece(f" · lacked: {rejected}" if rejected else "", "muted"),
     ]

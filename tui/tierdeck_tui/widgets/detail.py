@@ -21,8 +21,8 @@ from tierdeck.times import now_ms
 from tierdeck_tui.reading.memory_facts import MemoryFacts, read_memory_facts
 from tierdeck_tui.view.detail_lines import DetailText, detail_text
 from tierdeck_tui.view.format import counted
-from tierdeck_tui.view.line import Piece, line
-from tierdeck_tui.view.memory_row import ROW_LINES, memory_of
+from tierdeck_tui.view.line import ROW_LINES, Piece, line
+from tierdeck_tui.view.memory_row import memory_of
 from tierdeck_tui.view.sanitise import visible
 from tierdeck_tui.view.wrap import wrap
 from tierdeck_tui.widgets.line_bar import LineBar

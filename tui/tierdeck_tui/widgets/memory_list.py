@@ -9,10 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
 
-from textual import events, work
-from textual.binding import BindingType
+from textual import work
 from textual.geometry import Size
 from textual.message import Message
 from textual.strip import Strip
@@ -21,11 +19,10 @@ from textual.worker import get_current_worker
 from tierdeck.errors import TierdeckError
 from tierdeck.store import Page
 from tierdeck.times import now_ms
-from tierdeck_tui.actions import bindings_for
 from tierdeck_tui.reading.memory_pages import PAGE_ROWS, MemoryPages
-from tierdeck_tui.view.line import Line, Piece, fit, line
-from tierdeck_tui.view.memory_row import ROW_LINES, Row, RowLook, memory_of, row_lines
-from tierdeck_tui.widgets.lines_view import LinesView
+from tierdeck_tui.view.line import ROW_LINES, Piece, fit, line
+from tierdeck_tui.view.memory_row import Row, RowLook, memory_of, row_lines
+from tierdeck_tui.widgets.cursor_list import CursorList
 from tierdeck_tui.widgets.row_window import RowWindow
 
 _WAITING = line("  ", Piece("…", "muted"))
@@ -43,27 +40,11 @@ class ListMessage(Message):
         return self.memory_list
 
 
-class MemoryList(LinesView):
+class MemoryList(CursorList):
     """The list. Fill it with `show_rows` or `show_pages`; it posts `Highlighted`, `Opened`, `Loaded`, `Failed`.
 
     Args:
         hides_idle_cursor: the cursor shows only while the list has the focus.
-    """
-
-    BINDINGS: ClassVar[list[BindingType]] = list(bindings_for("list"))
-    COMPONENT_CLASSES: ClassVar[set[str]] = {"memory-list--cursor", "memory-list--cursor-blurred"}
-    ALLOW_SELECT = False
-    DEFAULT_CSS = """
-    MemoryList {
-        & > .memory-list--cursor {
-            background: $block-cursor-background; color: $block-cursor-foreground;
-            text-style: $block-cursor-text-style;
-        }
-        & > .memory-list--cursor-blurred {
-            background: $block-cursor-blurred-background; color: $block-cursor-blurred-foreground;
-            text-style: $block-cursor-blurred-text-style;
-        }
-    }
     """
 
     @dataclass
@@ -104,10 +85,7 @@ class MemoryList(LinesView):
         self._request = 0
         self._asked_rows: range | None = None
         self._marked: dict[str, None] = {}
-        self._empty: Sequence[Line] = ()
         self._alpha = 0.0
-        self._reveal = False
-        self._painted: dict[int, tuple[Strip, ...]] = {}
 
     @property
     def cursor_row(self) -> Row | None:
@@ -142,11 +120,6 @@ class MemoryList(LinesView):
         place = self._window.place if keep_cursor else None
         self._read(lambda wanted: wanted.around(place), asked=None, keep_cursor=keep_cursor)
 
-    def show_empty(self, lines: Sequence[Line]) -> None:
-        """What to say while there is no row."""
-        self._empty = lines
-        self._repaint()
-
     def reload(self) -> None:
         """Read the shown page again, around the cursor's memory; does nothing for rows that were given."""
         place, number, total = self._window.place, self._window.cursor, self._window.total
@@ -156,42 +129,11 @@ class MemoryList(LinesView):
             start = max(0, number - PAGE_ROWS // 2)
             self._read(lambda pages: pages.at(start, total), asked=range(start, start + PAGE_ROWS))
 
-    def set_reveal(self, reveal: bool) -> None:
-        """Show what looks like a secret, or mask it again."""
-        self._reveal = reveal
-        self._repaint()
-
     def clear_marks(self) -> None:
         """Take every mark away."""
         self._marked.clear()
         self.post_message(self.Marked(self))
         self._repaint()
-
-    # The loop's side: keys, mouse, scrolling.
-
-    def action_cursor_down(self) -> None:
-        """One row down."""
-        self._go_to(self._window.cursor + 1)
-
-    def action_cursor_up(self) -> None:
-        """One row up."""
-        self._go_to(self._window.cursor - 1)
-
-    def action_cursor_first(self) -> None:
-        """To the first row."""
-        self._go_to(0)
-
-    def action_cursor_last(self) -> None:
-        """To the last row."""
-        self._go_to(self._window.total - 1)
-
-    def action_page_down(self) -> None:
-        """Half a page down."""
-        self._go_to(self._window.cursor + max(1, self._view_rows // 2))
-
-    def action_page_up(self) -> None:
-        """Half a page up."""
-        self._go_to(self._window.cursor - max(1, self._view_rows // 2))
 
     def action_open_row(self) -> None:
         """Open the memory under the cursor."""
@@ -212,39 +154,6 @@ class MemoryList(LinesView):
         self.post_message(self.Marked(self))
         self._repaint()
         self.action_cursor_down()
-
-    def on_click(self, event: events.Click) -> None:
-        """A click moves the cursor, a second one opens."""
-        number = (self.scroll_offset.y + event.y) // ROW_LINES
-        if number < self._window.total:
-            self._go_to(number)
-            if event.chain == 2:
-                self.action_open_row()
-
-    def on_resize(self) -> None:
-        """Rows are laid out for the width."""
-        self._size_virtual()
-        self._repaint()
-        self._keep_cursor_in_view()
-
-    def on_focus(self) -> None:
-        """The cursor looks different."""
-        self._repaint()
-
-    def on_blur(self) -> None:
-        """The cursor looks different."""
-        self._repaint()
-
-    def watch_scroll_y(self, old_value: float, new_value: float) -> None:
-        """Scrolling takes the cursor along, so that one page holds both what is seen and what a key acts on."""
-        super().watch_scroll_y(old_value, new_value)
-        if self.size.height < ROW_LINES:
-            return
-        top = round(new_value)
-        first = -(-top // ROW_LINES)
-        last = max(first, (top + self.size.height) // ROW_LINES - 1)
-        self._set_cursor(min(max(self._window.cursor, first), last))
-        self._read_what_is_missing()
 
     # Painting.
 
@@ -275,45 +184,14 @@ class MemoryList(LinesView):
             is_marked=memory_of(row).id in self._marked,
             reveal=self._reveal,
         )
-        base = self.rich_style
-        if is_cursor:
-            name = "memory-list--cursor" if self.has_focus else "memory-list--cursor-blurred"
-            base = self.get_component_rich_style(name)
+        base = self._cursor_style if is_cursor else self.rich_style
         return tuple(self.strip_of(one, base, is_plain=is_cursor) for one in row_lines(row, look))
-
-    def _repaint(self) -> None:
-        self._painted.clear()
-        self.refresh()
 
     # Moving.
 
-    @property
-    def _view_rows(self) -> int:
-        return max(1, self.size.height // ROW_LINES)
-
-    def _go_to(self, number: int) -> None:
-        self._set_cursor(max(0, min(number, self._window.total - 1)))
-        self._keep_cursor_in_view()
-        self._read_what_is_missing()
-
-    def _set_cursor(self, number: int) -> None:
-        if number != self._window.cursor and 0 <= number < self._window.total:
-            self._painted.pop(self._window.cursor, None)
-            self._painted.pop(number, None)
-            self._window.move(number)
-            self.refresh()
-            self.post_message(self.Highlighted(self, self.cursor_row))
-
-    def _keep_cursor_in_view(self) -> None:
-        top, height = self._window.cursor * ROW_LINES, self.size.height
-        if height < ROW_LINES:  # not laid out yet, or hidden: there is no view to keep it in
-            return
-        if top < self.scroll_offset.y:
-            self.scroll_to(y=top, animate=False, force=True)
-        elif top + ROW_LINES > self.scroll_offset.y + height:
-            # Rounded up, so that the view begins with a whole row.
-            rows = -(-(top + ROW_LINES - height) // ROW_LINES)
-            self.scroll_to(y=rows * ROW_LINES, animate=False, force=True)
+    def _move_cursor(self, number: int) -> None:
+        self._window.move(number)
+        self.post_message(self.Highlighted(self, self.cursor_row))
 
     def _size_virtual(self) -> None:
         lines, height = self._window.total * ROW_LINES, self.size.height

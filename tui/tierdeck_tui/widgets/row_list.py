@@ -9,10 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
 
-from textual import events, work
-from textual.binding import BindingType
+from textual import work
 from textual.geometry import Size
 from textual.message import Message
 from textual.strip import Strip
@@ -20,12 +18,11 @@ from textual.worker import get_current_worker
 
 from tierdeck.errors import TierdeckError
 from tierdeck.times import now_ms
-from tierdeck_tui.actions import bindings_for
 from tierdeck_tui.reading.promotion_items import PAGE_ROWS, Item, ItemPage, ReadItems
-from tierdeck_tui.view.line import Line, Piece, fit, line
-from tierdeck_tui.view.promotion_row import ROW_LINES, ItemLook, item_lines
+from tierdeck_tui.view.line import ROW_LINES, Piece, fit, line
+from tierdeck_tui.view.promotion_row import ItemLook, item_lines
 from tierdeck_tui.view.wrap import wrap
-from tierdeck_tui.widgets.lines_view import LinesView
+from tierdeck_tui.widgets.cursor_list import CursorList
 
 _INDENT = "  "
 _MORE = line("  ", Piece("… more", "muted"))
@@ -43,24 +40,8 @@ class RowListMessage(Message):
         return self.row_list
 
 
-class RowList(LinesView):
-    """The list. Fill it with `show`; it posts `Highlighted`, `Opened`, `Marked`, `Loaded` and `Failed`."""
-
-    BINDINGS: ClassVar[list[BindingType]] = list(bindings_for("list"))
-    COMPONENT_CLASSES: ClassVar[set[str]] = {"row-list--cursor", "row-list--cursor-blurred"}
-    ALLOW_SELECT = False
-    DEFAULT_CSS = """
-    RowList {
-        & > .row-list--cursor {
-            background: $block-cursor-background; color: $block-cursor-foreground;
-            text-style: $block-cursor-text-style;
-        }
-        & > .row-list--cursor-blurred {
-            background: $block-cursor-blurred-background; color: $block-cursor-blurred-foreground;
-            text-style: $block-cursor-blurred-text-style;
-        }
-    }
-    """
+class RowList(CursorList):
+    """The list. Fill it with `show`; it posts `Highlighted`, `Opened`, `Marked` and `Failed`."""
 
     @dataclass
     class Highlighted(RowListMessage):
@@ -73,9 +54,6 @@ class RowList(LinesView):
         """The operator opened the row under the cursor."""
 
         item: Item
-
-    class Loaded(RowListMessage):
-        """Other rows are shown."""
 
     class Marked(RowListMessage):
         """A mark was set or taken away."""
@@ -107,9 +85,6 @@ class RowList(LinesView):
         self._request = 0
         self._is_reading_on = False
         self._marked: dict[str, Item] = {}
-        self._empty: Sequence[Line] = ()
-        self._reveal = False
-        self._painted: dict[int, tuple[Strip, ...]] = {}
 
     @property
     def cursor_item(self) -> Item | None:
@@ -120,6 +95,11 @@ class RowList(LinesView):
     def cursor_number(self) -> int:
         """Where the cursor stands, 0 being the first row."""
         return self._cursor
+
+    @property
+    def total_rows(self) -> int:
+        """How many rows were read so far."""
+        return len(self._items)
 
     @property
     def items(self) -> Sequence[Item]:
@@ -152,52 +132,11 @@ class RowList(LinesView):
             rows = max(PAGE_ROWS, len(self._items))
             self._ask(self._read_first, rows, is_onward=False, keep_cursor=True)
 
-    def show_empty(self, lines: Sequence[Line]) -> None:
-        """What to say while there is no row."""
-        self._empty = lines
-        self._repaint()
-
-    def clear(self) -> None:
-        """Show no row; what is still being read is dropped."""
-        self._request += 1
-        self._take((), None, keep_cursor=False)
-
-    def set_reveal(self, reveal: bool) -> None:
-        """Show what looks like a secret, or mask it again."""
-        self._reveal = reveal
-        self._repaint()
-
     def clear_marks(self) -> None:
         """Take every mark away."""
         self._marked.clear()
         self.post_message(self.Marked(self))
         self._repaint()
-
-    # The loop's side: keys, mouse, scrolling.
-
-    def action_cursor_down(self) -> None:
-        """One row down."""
-        self._go_to(self._cursor + 1)
-
-    def action_cursor_up(self) -> None:
-        """One row up."""
-        self._go_to(self._cursor - 1)
-
-    def action_cursor_first(self) -> None:
-        """To the first row."""
-        self._go_to(0)
-
-    def action_cursor_last(self) -> None:
-        """To the last row that was read; the next ones are read then."""
-        self._go_to(len(self._items) - 1)
-
-    def action_page_down(self) -> None:
-        """Half a page down."""
-        self._go_to(self._cursor + max(1, self._view_rows // 2))
-
-    def action_page_up(self) -> None:
-        """Half a page up."""
-        self._go_to(self._cursor - max(1, self._view_rows // 2))
 
     def action_open_row(self) -> None:
         """Open the row under the cursor."""
@@ -218,39 +157,6 @@ class RowList(LinesView):
         self._repaint()
         self.action_cursor_down()
 
-    def on_click(self, event: events.Click) -> None:
-        """A click moves the cursor, a second one opens."""
-        number = (self.scroll_offset.y + event.y) // ROW_LINES
-        if number < len(self._items):
-            self._go_to(number)
-            if event.chain == 2:
-                self.action_open_row()
-
-    def on_resize(self) -> None:
-        """Rows are laid out for the width."""
-        self._size_virtual()
-        self._repaint()
-        self._keep_cursor_in_view()
-
-    def on_focus(self) -> None:
-        """The cursor looks different."""
-        self._repaint()
-
-    def on_blur(self) -> None:
-        """The cursor looks different."""
-        self._repaint()
-
-    def watch_scroll_y(self, old_value: float, new_value: float) -> None:
-        """Scrolling takes the cursor along, so that a key acts on what is seen."""
-        super().watch_scroll_y(old_value, new_value)
-        if self.size.height < ROW_LINES:
-            return
-        top = round(new_value)
-        first = -(-top // ROW_LINES)
-        last = max(first, (top + self.size.height) // ROW_LINES - 1)
-        self._set_cursor(min(max(self._cursor, first), last))
-        self._read_on_near_the_end()
-
     # Painting.
 
     def render_line(self, y: int) -> Strip:
@@ -270,45 +176,14 @@ class RowList(LinesView):
     def _paint(self, item: Item, number: int, cells: int) -> tuple[Strip, ...]:
         is_cursor = number == self._cursor
         look = ItemLook(cells, now_ms(), is_cursor, item.key in self._marked, self._reveal)
-        base = self.rich_style
-        if is_cursor:
-            name = "row-list--cursor" if self.has_focus else "row-list--cursor-blurred"
-            base = self.get_component_rich_style(name)
+        base = self._cursor_style if is_cursor else self.rich_style
         return tuple(self.strip_of(one, base, is_plain=is_cursor) for one in item_lines(item, look))
-
-    def _repaint(self) -> None:
-        self._painted.clear()
-        self.refresh()
 
     # Moving.
 
-    @property
-    def _view_rows(self) -> int:
-        return max(1, self.size.height // ROW_LINES)
-
-    def _go_to(self, number: int) -> None:
-        self._set_cursor(max(0, min(number, len(self._items) - 1)))
-        self._keep_cursor_in_view()
-        self._read_on_near_the_end()
-
-    def _set_cursor(self, number: int) -> None:
-        if number != self._cursor and 0 <= number < len(self._items):
-            self._painted.pop(self._cursor, None)
-            self._painted.pop(number, None)
-            self._cursor = number
-            self.refresh()
-            self.post_message(self.Highlighted(self, self.cursor_item))
-
-    def _keep_cursor_in_view(self) -> None:
-        top, height = self._cursor * ROW_LINES, self.size.height
-        if height < ROW_LINES:  # not laid out yet, or hidden: there is no view to keep it in
-            return
-        if top < self.scroll_offset.y:
-            self.scroll_to(y=top, animate=False, force=True)
-        elif top + ROW_LINES > self.scroll_offset.y + height:
-            # Rounded up, so that the view begins with a whole row.
-            rows = -(-(top + ROW_LINES - height) // ROW_LINES)
-            self.scroll_to(y=rows * ROW_LINES, animate=False, force=True)
+    def _move_cursor(self, number: int) -> None:
+        self._cursor = number
+        self.post_message(self.Highlighted(self, self.cursor_item))
 
     def _size_virtual(self) -> None:
         lines, height = len(self._items) * ROW_LINES, self.size.height
@@ -319,7 +194,7 @@ class RowList(LinesView):
 
     # Pages.
 
-    def _read_on_near_the_end(self) -> None:
+    def _read_what_is_missing(self) -> None:
         last_seen = self.scroll_offset.y // ROW_LINES + 2 * self._view_rows
         if self._more is not None and not self._is_reading_on and last_seen >= len(self._items):
             self._is_reading_on = True
@@ -375,8 +250,7 @@ class RowList(LinesView):
         self._repaint()
         if self.cursor_item != before:
             self.post_message(self.Highlighted(self, self.cursor_item))
-        self.post_message(self.Loaded(self))
-        self._read_on_near_the_end()
+        self._read_what_is_missing()
 
 
 def _place_of(behind: Sequence[Item], before: Sequence[Item], items: Sequence[Item]) -> int:

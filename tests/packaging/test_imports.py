@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from importlib import import_module
 
 import pytest
 
@@ -21,12 +22,19 @@ def test_importing_the_library_loads_nothing_heavy() -> None:
     assert loaded_after("import tierdeck") == set()
 
 
-def test_every_public_name_of_the_library_is_importable_and_listed() -> None:
+@pytest.mark.parametrize("package", ["tierdeck", "tierdeck.promote"])
+def test_every_public_name_of_the_library_is_importable_and_listed(package: str) -> None:
+    face = import_module(package)
+    assert list(face.__all__) == sorted(face.__all__)
+    for name in face.__all__:
+        assert getattr(face, name) is not None
+
+
+def test_what_the_library_loads_only_when_asked_for_is_all_listed() -> None:
     import tierdeck
 
-    assert list(tierdeck.__all__) == sorted(tierdeck.__all__)
-    for name in tierdeck.__all__:
-        assert getattr(tierdeck, name) is not None
+    assert set(tierdeck._LATER) <= set(tierdeck.__all__)
+    assert set(tierdeck._PROMOTION) <= set(import_module("tierdeck.promote").__all__)
 
 
 @pytest.mark.case("T22")

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any, TypeVar
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Protocol, TypeVar
 
 import click
 
-from tierdeck.promote.outlook.candidate_page import Candidate
+from tierdeck.promote.outlook.candidate_page import Candidate, CandidatePage
 from tierdeck.promote.outlook.candidates import candidates, count_candidates
 from tierdeck.promote.outlook.near import count_near, near
 from tierdeck.promote.outlook.why import why
 from tierdeck.promote.rules import RuleName, Rules, rules_of
-from tierdeck.store import read_rows, resolve_id, tier_moves
+from tierdeck.store import Store, read_rows, resolve_id, tier_moves
 from tierdeck_tui.cli.output import put, put_json, put_lines, talk
 from tierdeck_tui.cli.rule_options import rule_option
 from tierdeck_tui.cli.run import Run
@@ -54,13 +54,7 @@ def candidates_verb(run: Run, /, rule: RuleName | None, limit: int, is_ids: bool
     What comes back from the archive waits for a person: no rule moves it by itself. `tierdeck approve` moves them,
     `tierdeck sweep` those that are due.
     """
-    with run.open() as store:
-        rules, now = rules_of(run.settings.promotion), store.now_ms()
-        rows = candidates(store, rules, now, rule=rule, limit_rows=limit).rows
-        counts = count_candidates(store, rules, now)
-    total = sum(counts.values()) if rule is None else counts.get(rule, 0)
-    _put(run, "candidates", rows, now, total, is_ids=is_ids)
-    if not rows:
+    if not _list(run, "candidates", candidates, count_candidates, rule, limit, is_ids=is_ids):
         talk("no candidates: nothing is due and nothing waits; `tierdeck near` lists what lacks one thing")
 
 
@@ -73,13 +67,7 @@ def near_verb(run: Run, /, rule: RuleName | None, limit: int, is_ids: bool) -> N
     Of task only those pulled at least once, of longterm those that are stale within 14 days; none that is held,
     dismissed or archived.
     """
-    with run.open() as store:
-        rules, now = rules_of(run.settings.promotion), store.now_ms()
-        rows = near(store, rules, now, rule=rule, limit_rows=limit).rows
-        counts = count_near(store, rules, now)
-    total = sum(counts.values()) if rule is None else counts.get(rule, 0)
-    _put(run, "near", rows, now, total, is_ids=is_ids)
-    if not rows:
+    if not _list(run, "near", near, count_near, rule, limit, is_ids=is_ids):
         talk("nothing that was pulled lacks only one thing, and nothing is stale within 14 days")
 
 
@@ -112,11 +100,40 @@ def why_verb(run: Run, /, node_id: str) -> None:
         put_lines(explanation_lines(found, row, moves, width_cells()))
 
 
+class _Read(Protocol):
+    """`candidates` or `near`."""
+
+    def __call__(
+        self, store: Store, rules: Rules, now_ms: int, *, rule: RuleName | None, limit_rows: int
+    ) -> CandidatePage: ...
+
+
+def _list(
+    run: Run,
+    name: str,
+    read: _Read,
+    count_by_rule: Callable[[Store, Rules, int], Mapping[RuleName, int]],
+    rule: RuleName | None,
+    limit: int,
+    *,
+    is_ids: bool,
+) -> bool:
+    """Write a list and say how much more there is of it; whether there was anything."""
+    with run.open() as store:
+        rules, now = rules_of(run.settings.promotion), store.now_ms()
+        rows = read(store, rules, now, rule=rule, limit_rows=limit).rows
+        counts = count_by_rule(store, rules, now)
+    total = sum(counts.values()) if rule is None else counts.get(rule, 0)
+    _put(run, name, rows, now, total, is_ids=is_ids)
+    return bool(rows)
+
+
 def _put(run: Run, name: str, rows: Sequence[Candidate], now: int, total: int, *, is_ids: bool) -> None:
     if run.is_json:
         put_json(masked_form({name: candidate_forms(rows), "total": total}, reveal=False))
     elif is_ids:
-        put("\n".join(each.row.id for each in rows)) if rows else None
+        if rows:
+            put("\n".join(each.row.id for each in rows))
     else:
         cells = width_cells()
         put_lines(line for each in rows for line in candidate_lines(each.row, each.decision, cells, now))

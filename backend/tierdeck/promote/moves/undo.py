@@ -7,6 +7,7 @@ of the rules differ: their evidence begins anew, since the old pulls would repea
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import apsw
@@ -112,15 +113,12 @@ def undo_run(
     for chunk in chunks(rows, pace or Pace()):
         with store.writing() as conn:
             foreign.read_on(conn)
-            moved: list[str] = []
-            refused: list[Refused] = []
-            for log_id, node_id, _ in chunk:
-                in_run = MoveNote("undo", note.actor, note.at_ms, note.reason, undo.id_in(conn, note.at_ms))
-                done = take_back(conn, store, node_id, log_id, in_run, foreign)
-                if isinstance(done, Refused):
-                    refused.append(done)
-                else:
-                    moved.append(node_id)
+            in_run = replace(note, run_id=undo.id_in(conn, note.at_ms))
+            done = [
+                (node_id, take_back(conn, store, node_id, log_id, in_run, foreign)) for log_id, node_id, _ in chunk
+            ]
+            moved = [node_id for node_id, result in done if not isinstance(result, Refused)]
+            refused = [result for _, result in done if isinstance(result, Refused)]
             undo.add(conn, moved, refused, store.now_ms())
     return undo.close(store)
 

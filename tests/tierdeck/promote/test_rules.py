@@ -80,7 +80,7 @@ def test_a_use_in_the_future_counts_as_now_and_is_flagged(ahead_ms: int) -> None
     assert (decision.is_due, criterion.found, criterion.note) == (False, 0, "clock: last accessed in the future")
 
 
-@pytest.mark.spec("SPEC-09.15")
+@pytest.mark.spec("SPEC-09.12")
 def test_an_archived_memory_is_a_candidate_when_pulled_again_and_never_moves_by_itself() -> None:
     assert not decide(Facts("n", "archive"), RULES, NOW).passes
     decision = decide(Facts("n", "archive", pulls_since=1), RULES, NOW)

@@ -32,7 +32,7 @@ def tier(db: Path, node_id: str) -> str:
         return get_node(store, node_id).tier.value
 
 
-@pytest.mark.spec("SPEC-09.13")
+@pytest.mark.spec("SPEC-09.15")
 def test_promote_moves_by_hand_with_a_reason_and_holds_it_there(run: Command, history: Path) -> None:
     result = run("promote", "bbbb", "--to", "longterm", "--reason", "needed at every deploy")
     assert (result.exit_code, result.stdout) == (0, f"{NEAR}\n")
@@ -62,7 +62,7 @@ def test_promote_refuses_what_is_wrong_and_moves_nothing(
     assert tier(history, NEAR) == "task"
 
 
-@pytest.mark.spec("SPEC-09.13")
+@pytest.mark.spec("SPEC-09.15")
 def test_a_dry_run_says_what_moves_what_is_held_and_what_stands_there_already(run: Command, history: Path) -> None:
     run("hold", KNOWN, "--reason", "keep it here")
     asked = ("promote", NEAR, KNOWN, STALE, "--to", "longterm", "--reason", "good reason", "--dry-run")
@@ -82,7 +82,7 @@ def test_a_memory_that_is_there_already_is_no_refusal(run: Command, history: Pat
     assert json.loads(result.stdout) == {"run_id": None, "moved": [], "refused": [], "unchanged": [STALE]}
 
 
-@pytest.mark.spec("SPEC-09.13")
+@pytest.mark.spec("SPEC-09.15")
 def test_of_several_the_held_ones_are_refused_and_it_ends_with_10(run: Command, history: Path) -> None:
     run("hold", KNOWN, "--reason", "keep it here")
     result = run("promote", NEAR, KNOWN, STALE, "--to", "longterm", "--reason", "good reason", "--yes")
@@ -111,7 +111,7 @@ def test_at_a_terminal_it_asks_after_the_preview(history: Path) -> None:
     assert tier(history, NEAR) == "longterm"
 
 
-@pytest.mark.spec("SPEC-09.13")
+@pytest.mark.spec("SPEC-09.15")
 def test_approve_moves_candidates_and_says_what_the_others_lack(run: Command, history: Path) -> None:
     result = run("approve", DUE, NEAR, "--yes")
     assert (result.exit_code, result.stdout) == (10, f"{DUE}\n")
@@ -149,7 +149,7 @@ def test_a_dismissed_candidate_is_gone_until_it_is_pulled_again(run: Command, hi
     assert DUE in run("candidates", "--ids").stdout
 
 
-@pytest.mark.spec("SPEC-09.13")
+@pytest.mark.spec("SPEC-09.15")
 def test_a_held_memory_is_no_candidate_until_it_is_released(run: Command, history: Path) -> None:
     assert run("hold", DUE, "--reason", "keep it here", "--until", "30d").stdout.split() == [DUE]
     assert DUE not in run("candidates", "--ids").stdout
@@ -170,7 +170,7 @@ def test_a_held_memory_that_another_program_moved_is_flagged(run: Command, histo
     assert "1 held memory was moved by another program" in result.stderr
 
 
-@pytest.mark.spec("SPEC-09.13")
+@pytest.mark.spec("SPEC-09.12")
 @pytest.mark.case("P11", "P13")
 def test_the_first_sweep_only_says_what_would_move_until_it_is_applied(run: Command, history: Path) -> None:
     first = run("sweep")
@@ -199,7 +199,7 @@ def test_a_later_sweep_needs_no_word_for_a_few(run: Command, history: Path) -> N
     assert run("sweep", "--dry-run", "--apply").exit_code == 2
 
 
-@pytest.mark.spec("SPEC-09.14")
+@pytest.mark.spec("SPEC-09.15")
 def test_undo_takes_back_the_newest_deed_be_it_a_change_or_a_move(run: Command, history: Path) -> None:
     run("edit", NEAR, "--confidence", "0.5")
     run("promote", NEAR, "--to", "longterm", "--reason", "good reason")
@@ -214,7 +214,7 @@ def test_undo_takes_back_the_newest_deed_be_it_a_change_or_a_move(run: Command, 
     assert run("undo", NEAR).exit_code == 4
 
 
-@pytest.mark.spec("SPEC-09.14")
+@pytest.mark.spec("SPEC-09.15")
 def test_undo_and_redo_of_a_move_go_there_and_back(run: Command, history: Path) -> None:
     run("promote", NEAR, "--to", "longterm", "--reason", "good reason")
     run("undo", NEAR)
@@ -224,7 +224,7 @@ def test_undo_and_redo_of_a_move_go_there_and_back(run: Command, history: Path) 
     assert "taken back · by hand" not in run("log").stdout
 
 
-@pytest.mark.spec("SPEC-09.14")
+@pytest.mark.spec("SPEC-09.15")
 def test_undo_of_several_lists_those_that_can_not_be_taken_back_and_ends_with_10(
     run: Command, history: Path
 ) -> None:
@@ -235,7 +235,7 @@ def test_undo_of_several_lists_those_that_can_not_be_taken_back_and_ends_with_10
     assert "1 refused" in result.stderr
 
 
-@pytest.mark.spec("SPEC-09.14")
+@pytest.mark.spec("SPEC-09.15")
 def test_undo_of_a_run_takes_back_all_but_what_moved_since(run: Command, history: Path) -> None:
     run("sweep", "--apply")
     [swept] = json.loads(run("runs", "--json").stdout)["runs"]
@@ -246,6 +246,43 @@ def test_undo_of_a_run_takes_back_all_but_what_moved_since(run: Command, history
     assert document["undone"] == [STALE]
     assert [each["node_id"] for each in document["refused"]] == [DUE]
     assert (tier(history, STALE), tier(history, DUE)) == ("longterm", "longterm")
+
+
+@pytest.mark.spec("SPEC-09.14")
+def test_a_run_is_undone_once_and_redone_by_the_undos_number(run: Command, history: Path) -> None:
+    run("sweep", "--apply")
+    assert "undone 2 memories" in run("undo", "--run", "1").stderr
+    again = run("undo", "--run", "1")
+    assert (again.exit_code, again.stdout) == (0, "")
+    assert "run 1 was taken back already, by run 2" in again.stderr
+    assert "moved 2 of 2  taken back" in run("runs").stdout
+    redone = run("undo", "--run", "2", "--json")
+    assert sorted(json.loads(redone.stdout)["redone"]) == [DUE, STALE]
+    assert (tier(history, DUE), tier(history, STALE)) == ("session", "archive")
+    assert "undone" not in redone.stderr
+    assert [each["undone"] for each in json.loads(run("runs", "--json").stdout)["runs"]] == [0, 2, 0]
+    assert "run 1 was taken back and done again, by run 3: undo that one" in run("undo", "--run", "1").stderr
+    assert "undone 2 memories" in run("undo", "--run", "3").stderr
+
+
+def test_undo_says_when_the_evidence_begins_anew(run: Command, history: Path) -> None:
+    run("approve", DUE)
+    assert "its evidence begins anew" in run("undo", DUE).stderr
+    assert "begins anew" not in run("undo", DUE, "--redo").stderr
+    run("sweep", "--apply")
+    assert (
+        "its evidence begins anew"
+        in run("undo", "--run", str(json.loads(run("runs", "--json").stdout)["runs"][0]["id"])).stderr
+    )
+    run("promote", NEAR, "--to", "longterm", "--reason", "good reason")
+    assert "begins anew" not in run("undo", NEAR).stderr
+    assert "its evidence begins anew" in " ".join(run("undo", "--help").stdout.split())
+
+
+def test_redo_without_an_id_says_what_it_needs(run: Command, history: Path) -> None:
+    result = run("undo", "--redo")
+    assert result.exit_code == 2
+    assert "--redo takes the ids of the memories" in result.stderr
 
 
 def test_undo_by_the_number_of_the_log_needs_no_id(run: Command, history: Path) -> None:
@@ -283,7 +320,7 @@ def test_as_processes_of_their_own_the_verbs_work_in_a_pipe(history: Path) -> No
     assert json.loads(swept.stdout)["report"]["moved"] == [STALE]
 
 
-@pytest.mark.spec("SPEC-09.14")
+@pytest.mark.spec("SPEC-09.12")
 def test_ctrl_c_ends_a_sweep_between_two_chunks_and_another_one_does_the_rest(db: Path) -> None:
     ids = [f"{number:08d}-0000-4000-8000-000000000000" for number in range(1_500)]
     with open_store(db, create=True) as store:

@@ -116,7 +116,7 @@ def test_near_lists_what_lacks_one_thing_and_which(run: Command, history: Path) 
     assert set(run("near", "--ids").stdout.split()) == {NEAR, KNOWN}
 
 
-@pytest.mark.spec("SPEC-09.15")
+@pytest.mark.spec("SPEC-09.11", "SPEC-09.12")
 def test_why_says_each_criterion_with_found_and_needed(run: Command, history: Path) -> None:
     text = run("why", KNOWN[:4]).stdout
     assert "session → longterm: needs 1 more session" in text
@@ -186,7 +186,7 @@ def test_a_store_that_is_not_adopted_is_refused_with_what_to_do(
     assert result.stdout == ""
 
 
-@pytest.mark.spec("SPEC-09.15")
+@pytest.mark.spec("SPEC-09.14")
 def test_log_lists_the_newest_first_and_filters(run: Command, history: Path) -> None:
     run("hold", KNOWN, "--reason", "keep it here")
     run("promote", STALE, "--to", "archive", "--reason", "host is gone", "--no-hold")
@@ -204,7 +204,7 @@ def test_log_lists_the_newest_first_and_filters(run: Command, history: Path) -> 
     assert run("log", "--since", "soon").exit_code == 2
 
 
-@pytest.mark.spec("SPEC-09.15")
+@pytest.mark.spec("SPEC-09.14")
 def test_log_verify_names_the_first_row_that_does_not_fit_and_ends_with_3(run: Command, history: Path) -> None:
     for node_id in (KNOWN, STALE, DUE):
         run("hold", node_id, "--reason", "keep it here")
@@ -221,7 +221,7 @@ def test_log_verify_names_the_first_row_that_does_not_fit_and_ends_with_3(run: C
     assert run("log", "verify").stdout.startswith("NOT GOOD: row 2")
 
 
-@pytest.mark.spec("SPEC-09.15")
+@pytest.mark.spec("SPEC-09.14")
 def test_log_verify_compares_with_the_head_that_a_backup_or_the_operator_kept(
     run: Command, history: Path, tmp_path: Path
 ) -> None:
@@ -242,7 +242,7 @@ def test_log_verify_compares_with_the_head_that_a_backup_or_the_operator_kept(
     assert run("log", "verify", "--against", str(tmp_path / "text")).exit_code == 3
 
 
-@pytest.mark.spec("SPEC-09.15")
+@pytest.mark.spec("SPEC-09.14")
 def test_rows_cut_off_the_end_together_with_the_head_show_against_a_backup(
     run: Command, history: Path, tmp_path: Path
 ) -> None:
@@ -270,6 +270,28 @@ def test_the_log_of_a_memory_that_is_gone_is_found_by_its_full_id(run: Command, 
         conn.execute("DELETE FROM nodes WHERE id = ?", (KNOWN,))
     assert "held in session" in run("log", "--node", KNOWN).stdout
     assert run("log", "--node", "cccc").exit_code == 4
+
+
+def test_the_log_shows_how_each_memory_begins(run: Command, history: Path) -> None:
+    run("hold", DUE, "--reason", "good reason")
+    assert "   deploys use blue green switching" in run("log").stdout
+
+
+def test_the_logs_filters_take_the_beginning_of_a_name_as_the_console_does(run: Command, history: Path) -> None:
+    run("sweep", "--apply")
+    found = json.loads(run("log", "--rule", "task", "--kind", "au", "--tier", "SESSION", "--json").stdout)["log"]
+    assert [each["rule"] for each in found] == ["task-session"]
+    assert run("log", "--rule", "nosuch").exit_code == 2
+    assert json.loads(run("candidates", "--rule", "arch", "--json").stdout)["total"] == 1
+
+
+def test_why_of_a_dismissed_memory_that_is_held_too_says_both(run: Command, history: Path) -> None:
+    run("dismiss", DUE)
+    assert run("why", DUE).stdout.count("waits for new evidence") == 1
+    run("hold", DUE, "--reason", "good reason")
+    text = run("why", DUE).stdout
+    assert "held in task since" in text
+    assert "dismissed: waits for new evidence" in text
 
 
 def test_options_of_the_list_and_of_verify_do_not_mix(run: Command, history: Path) -> None:

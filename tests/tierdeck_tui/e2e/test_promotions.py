@@ -18,7 +18,7 @@ def tier(path: Path) -> Tier:
         return get_node(store, USED_TWICE).tier
 
 
-@pytest.mark.spec("SPEC-09.13", "SPEC-09.14")
+@pytest.mark.spec("SPEC-09.15")
 @pytest.mark.parametrize(("width", "height"), [(80, 24), (120, 32), (60, 16)])
 def test_a_candidate_is_overridden_with_a_reason_and_the_override_taken_back(
     make_tmux: MakeTmux, tmp_path: Path, width: int, height: int

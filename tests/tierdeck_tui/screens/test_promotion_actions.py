@@ -41,7 +41,7 @@ async def until_said(board: Board, text: str) -> None:
     await board.until(lambda: text in board.painted())
 
 
-@pytest.mark.spec("SPEC-09.13")
+@pytest.mark.spec("SPEC-09.15")
 @pytest.mark.case("P13")
 async def test_an_override_shows_what_the_rules_say_and_moves_with_the_reason_and_a_hold(board: Board) -> None:
     shown = await board.asked("p")
@@ -133,7 +133,7 @@ async def test_a_memory_that_moved_since_the_preview_is_refused_and_said(board: 
     assert len(board.log(node_id=USED_TWICE)) == 1
 
 
-@pytest.mark.spec("SPEC-09.14")
+@pytest.mark.spec("SPEC-09.15")
 async def test_undo_takes_an_override_and_its_hold_back(board: Board) -> None:
     await board.asked("p")
     await board.confirm("a mistake")

@@ -141,7 +141,7 @@ async def test_candidates_can_be_listed_by_rule_and_all_again(board: Board) -> N
     assert [item.key for item in board.rows.items] == [USED_TWICE, PROVEN]
 
 
-@pytest.mark.spec("SPEC-09.15")
+@pytest.mark.spec("SPEC-09.14")
 async def test_the_log_is_filtered_by_actor_kind_and_tier_and_says_so(board: Board) -> None:
     store = board.store
     override_tier(store, [UNUSED], Tier.LONGTERM, actor="bob", reason="worth it", hold=False)

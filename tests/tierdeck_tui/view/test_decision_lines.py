@@ -97,7 +97,7 @@ def test_a_duration_is_its_two_largest_units_rounded_down(duration_ms: int, expe
     assert duration_words(duration_ms) == expected
 
 
-@pytest.mark.spec("SPEC-09.15")
+@pytest.mark.spec("SPEC-09.11", "SPEC-09.12")
 def test_each_criterion_has_a_line_with_sign_word_found_and_needed() -> None:
     facts = Facts("n", "session", sessions=2, successes=1, failures=0, confidence=0.9, confidence_held=0.9)
     lines = [text_of(each) for each in decision_lines(decide(facts, Rules(), NOW), 80)]

@@ -40,7 +40,7 @@ def shown(*lines: Line) -> str:
     return "\n".join(text_of(each) for each in lines)
 
 
-@pytest.mark.spec("SPEC-09.15")
+@pytest.mark.spec("SPEC-09.14")
 def test_a_row_says_when_which_memory_what_by_whom_and_by_which_rule() -> None:
     text = shown(*log_lines(ENTRY))
     for part in (

@@ -68,7 +68,7 @@ def node_id(store: Store) -> str:
     return add_node(store, NodeDraft("x", tier=Tier.SESSION, confidence=0.9)).id
 
 
-@pytest.mark.spec("SPEC-09.12")
+@pytest.mark.spec("SPEC-09.11")
 def test_without_a_pull_no_confidence_is_held_and_without_a_change_there_is_no_history(
     store: Store, clock: Clock, node_id: str
 ) -> None:
@@ -79,7 +79,7 @@ def test_without_a_pull_no_confidence_is_held_and_without_a_change_there_is_no_h
     assert (facts.confidence_held, facts.has_history) == (0.9, False)
 
 
-@pytest.mark.spec("SPEC-09.12")
+@pytest.mark.spec("SPEC-09.11")
 def test_a_dip_before_the_latest_three_root_sessions_does_not_count(
     store: Store, clock: Clock, node_id: str
 ) -> None:
@@ -93,7 +93,7 @@ def test_a_dip_before_the_latest_three_root_sessions_does_not_count(
     assert (facts.confidence_held, facts.has_history) == (0.85, True)
 
 
-@pytest.mark.spec("SPEC-09.12")
+@pytest.mark.spec("SPEC-09.11")
 def test_a_dip_inside_the_window_counts_also_when_it_is_over(store: Store, clock: Clock, node_id: str) -> None:
     pull_in_sessions(store, clock, node_id, "abc")
     set_confidence(store, clock, node_id, 0.4)
@@ -103,7 +103,7 @@ def test_a_dip_inside_the_window_counts_also_when_it_is_over(store: Store, clock
     assert (facts.confidence, facts.confidence_held) == (0.95, 0.4)
 
 
-@pytest.mark.spec("SPEC-09.12")
+@pytest.mark.spec("SPEC-09.11")
 def test_the_value_at_the_windows_start_counts(store: Store, clock: Clock, node_id: str) -> None:
     set_confidence(store, clock, node_id, 0.6)
     pull_in_sessions(store, clock, node_id, "abc")

@@ -55,7 +55,7 @@ def test_what_is_held_dismissed_or_lacks_something_is_refused_in_words(store: St
     }
 
 
-@pytest.mark.spec("SPEC-09.12")
+@pytest.mark.spec("SPEC-09.15")
 def test_an_archived_memory_pulled_again_comes_back_only_by_approval(store: Store) -> None:
     node_id = add_node(store, NodeDraft("x")).id
     archive_nodes(store, [node_id], actor="mara")

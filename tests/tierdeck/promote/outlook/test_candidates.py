@@ -32,7 +32,7 @@ def listed(store: Store, *, now_ms: int = START_MS, rule: RuleName | None = None
     return [row.row.id for row in candidates(store, RULES, now_ms, rule=rule).rows]
 
 
-@pytest.mark.spec("SPEC-09.11")
+@pytest.mark.spec("SPEC-09.12")
 def test_a_memory_pulled_twice_in_one_session_is_a_candidate_and_one_pulled_once_in_each_of_two_is_not(
     store: Store,
 ) -> None:
@@ -83,7 +83,7 @@ def test_an_archived_memory_is_in_no_list_until_it_is_pulled_again(store: Store)
     assert (row.row.id, row.decision.rule, row.decision.is_due) == (used, "archive-longterm", False)
 
 
-@pytest.mark.spec("SPEC-09.13")
+@pytest.mark.spec("SPEC-09.11", "SPEC-09.15")
 def test_a_held_and_a_dismissed_memory_are_no_candidates(store: Store) -> None:
     held, dismissed, free = added(store, 3)
     pull(store, [held, dismissed, free], times=2)

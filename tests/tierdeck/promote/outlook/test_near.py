@@ -12,7 +12,7 @@ from tierdeck.store import Store, add_nodes
 RULES = Rules()
 
 
-@pytest.mark.spec("SPEC-09.11")
+@pytest.mark.spec("SPEC-09.12")
 def test_a_memory_pulled_once_in_each_of_ten_sessions_stands_at_the_top(store: Store) -> None:
     once, ten, _never = added(store, 3)
     for session in range(10):
@@ -25,7 +25,7 @@ def test_a_memory_pulled_once_in_each_of_ten_sessions_stands_at_the_top(store: S
     assert rows[0].facts.sessions == 10
 
 
-@pytest.mark.spec("SPEC-09.12")
+@pytest.mark.spec("SPEC-09.11")
 @pytest.mark.parametrize(
     ("sessions", "outcomes", "confidence", "lacks"),
     [

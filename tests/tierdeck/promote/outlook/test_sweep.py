@@ -64,7 +64,7 @@ def had_first_sweep(store: Store) -> None:
     assert not plan_sweep(store, RULES, START_MS).is_first
 
 
-@pytest.mark.spec("SPEC-09.12", "SPEC-09.13")
+@pytest.mark.spec("SPEC-09.12")
 @pytest.mark.case("P11")
 def test_of_a_hundred_idle_for_sixty_days_none_moves_and_of_those_older_all_but_the_held_show_first(
     store: Store,
@@ -82,7 +82,7 @@ def test_of_a_hundred_idle_for_sixty_days_none_moves_and_of_those_older_all_but_
     assert {why(store, node, RULES, LATER_MS).facts.tier for node in longterm[:10]} == {"longterm"}
 
 
-@pytest.mark.spec("SPEC-09.13")
+@pytest.mark.spec("SPEC-09.12")
 @pytest.mark.case("P13")
 def test_the_first_sweep_of_an_old_store_moves_and_deletes_nothing_unasked(family_store_path: Path) -> None:
     began = []
@@ -103,7 +103,7 @@ def test_the_first_sweep_of_an_old_store_moves_and_deletes_nothing_unasked(famil
         assert count_nodes(store, NodeFilter(include_archived=True)) == sum(before[0].values())
 
 
-@pytest.mark.spec("SPEC-09.13")
+@pytest.mark.spec("SPEC-09.12")
 def test_after_the_first_sweep_one_that_archives_up_to_a_tenth_needs_no_word(store: Store) -> None:
     had_first_sweep(store)
     added(store, 1, Tier.LONGTERM)
@@ -113,7 +113,7 @@ def test_after_the_first_sweep_one_that_archives_up_to_a_tenth_needs_no_word(sto
     assert len(apply_sweep(store, plan, rules=RULES, actor="cron").moved) == 1
 
 
-@pytest.mark.spec("SPEC-09.13")
+@pytest.mark.spec("SPEC-09.12")
 def test_after_the_first_sweep_one_that_archives_more_than_a_tenth_must_be_confirmed(store: Store) -> None:
     had_first_sweep(store)
     added(store, 2, Tier.LONGTERM)
@@ -124,7 +124,7 @@ def test_after_the_first_sweep_one_that_archives_more_than_a_tenth_must_be_confi
     assert tiers(store) == {"session": 1, "longterm": 11}
 
 
-@pytest.mark.spec("SPEC-09.11")
+@pytest.mark.spec("SPEC-09.12")
 def test_a_sweep_moves_each_memory_one_step_and_the_next_one_the_next(store: Store) -> None:
     [node] = added(store, 1)
     for session in ("s1", "s2", "s3"):
@@ -135,7 +135,7 @@ def test_a_sweep_moves_each_memory_one_step_and_the_next_one_the_next(store: Sto
     assert tiers(store) == {"longterm": 1}
 
 
-@pytest.mark.spec("SPEC-09.13", "SPEC-09.15")
+@pytest.mark.spec("SPEC-09.13", "SPEC-09.14")
 @pytest.mark.parametrize("is_adopted", [False, True], ids=["own", "adopted"])
 def test_many_memories_move_in_short_transactions_each_logged_and_nothing_else_changes(
     store: Store, family_store_path: Path, is_adopted: bool
@@ -165,7 +165,7 @@ def test_many_memories_move_in_short_transactions_each_logged_and_nothing_else_c
         assert plan_sweep(swept, RULES, now).due_rows == 0
 
 
-@pytest.mark.spec("SPEC-09.13")
+@pytest.mark.spec("SPEC-09.12")
 def test_what_changed_since_the_plan_stays_where_it_is(store: Store) -> None:
     used, held, moved, stale = added(store, 4, Tier.LONGTERM)
     plan = plan_sweep(store, RULES, LATER_MS)
@@ -178,7 +178,7 @@ def test_what_changed_since_the_plan_stays_where_it_is(store: Store) -> None:
     assert tiers(store) == {"task": 1, "longterm": 2, "archive": 1}
 
 
-@pytest.mark.spec("SPEC-09.13")
+@pytest.mark.spec("SPEC-09.12")
 def test_what_became_due_since_a_plan_that_found_nothing_waits_for_the_next_plan(store: Store) -> None:
     [node] = added(store, 1)
     plan = plan_sweep(store, RULES, START_MS)
@@ -189,7 +189,7 @@ def test_what_became_due_since_a_plan_that_found_nothing_waits_for_the_next_plan
     assert plan_sweep(store, RULES, START_MS).is_first
 
 
-@pytest.mark.spec("SPEC-09.13")
+@pytest.mark.spec("SPEC-09.12")
 def test_other_rules_put_in_force_since_the_plan_stop_it_before_it_begins(store: Store) -> None:
     added(store, 3, Tier.LONGTERM)
     plan = plan_sweep(store, RULES, LATER_MS)
@@ -203,7 +203,7 @@ def test_other_rules_put_in_force_since_the_plan_stop_it_before_it_begins(store:
     assert tiers(store) == {"session": 1, "longterm": 3}
 
 
-@pytest.mark.spec("SPEC-09.13")
+@pytest.mark.spec("SPEC-09.12")
 def test_rules_that_change_under_way_end_the_sweep_and_the_rest_is_told(store: Store) -> None:
     added(store, 500, Tier.LONGTERM)
 
@@ -219,7 +219,7 @@ def test_rules_that_change_under_way_end_the_sweep_and_the_rest_is_told(store: S
     assert tiers(store) == {"archive": 200, "longterm": 300}
 
 
-@pytest.mark.spec("SPEC-09.13")
+@pytest.mark.spec("SPEC-09.12")
 def test_a_sweep_that_is_asked_to_stop_says_what_it_moved_and_the_next_goes_on(store: Store) -> None:
     added(store, 450, Tier.LONGTERM)
     done: list[int] = []
@@ -250,7 +250,7 @@ with open_store(path, clock=lambda: now) as store:
 """
 
 
-@pytest.mark.spec("SPEC-09.13", "SPEC-09.15")
+@pytest.mark.spec("SPEC-09.12", "SPEC-09.14")
 def test_a_killed_sweep_leaves_each_memory_moved_and_logged_or_neither_and_the_next_must_be_confirmed_again(
     store: Store,
 ) -> None:

@@ -21,7 +21,7 @@ def used_twice(store: Store, count: int) -> list[str]:
     return ids
 
 
-@pytest.mark.spec("SPEC-09.13")
+@pytest.mark.spec("SPEC-09.11")
 def test_a_memory_held_and_dismissed_counts_once_as_held(store: Store) -> None:
     ids = used_twice(store, 5)
     dismiss(store, ids[:2], actor="mara", rules=RULES)

@@ -91,23 +91,23 @@ class _Work:
         """Look at one piece, in the caller's transaction."""
         decisions = _decisions(conn, self._store, ids, self._rules) if ids else []
         due = [decision for decision in decisions if decision.is_due]
-        if self._run_kind is not None:
-            self._rejections.update(criterion.name for decision in decisions for criterion in decision.lacking)
-            if due and self._run_id is None:
-                self._run_id = begin_run(
-                    conn, self._run_kind, at_ms=self._store.now_ms(), actor=AUTOMATIC_ACTOR, planned=0,
-                    rule_version=self._rules.version,
-                )  # fmt: skip
+        self._rejections.update(criterion.name for decision in decisions for criterion in decision.lacking)
         if due:
-            moved, refused = _apply(conn, self._store, due, self._run_id)
-            self._done.append((moved, refused))
-        if self._run_id is None:
-            return
-        if due:
-            conn.execute("UPDATE td_promotion_run SET planned = planned + ? WHERE id = ?", (len(due), self._run_id))
-            add_to_run(conn, self._run_id, moved=len(moved), refused=len(refused))
-        if is_last:
+            self._move(conn, due)
+        if is_last and self._run_id is not None:
             end_run(conn, self._run_id, at_ms=self._store.now_ms(), rejections=self._rejections)
+
+    def _move(self, conn: apsw.Connection, due: Sequence[Decision]) -> None:
+        """Make the moves; in a run, if there is to be one, which the first of them begins."""
+        if self._run_id is None and self._run_kind is not None:
+            self._run_id = begin_run(
+                conn, self._run_kind, at_ms=self._store.now_ms(), actor=AUTOMATIC_ACTOR, planned=0,
+                rule_version=self._rules.version,
+            )  # fmt: skip
+        moved, refused = _apply(conn, self._store, due, self._run_id)
+        self._done.append((moved, refused))
+        if self._run_id is not None:
+            add_to_run(conn, self._run_id, planned=len(due), moved=len(moved), refused=len(refused))
 
 
 def _decisions(conn: apsw.Connection, store: Store, ids: Sequence[str], rules: Rules) -> list[Decision]:

@@ -78,11 +78,15 @@ def begin_run(
     return conn.last_insert_rowid()
 
 
-def add_to_run(conn: apsw.Connection, run_id: int, *, moved: int, refused: int) -> None:
-    """Count what one transaction of a run did, inside that transaction."""
+def add_to_run(conn: apsw.Connection, run_id: int, *, moved: int, refused: int, planned: int = 0) -> None:
+    """Count what one transaction of a run did, inside that transaction.
+
+    Args:
+        planned: how many more were planned than when it began.
+    """
     conn.execute(
-        "UPDATE td_promotion_run SET moved = moved + ?, refused = refused + ? WHERE id = ?",
-        (moved, refused, run_id),
+        "UPDATE td_promotion_run SET planned = planned + ?, moved = moved + ?, refused = refused + ? WHERE id = ?",
+        (planned, moved, refused, run_id),
     )
 
 

@@ -13,7 +13,7 @@ from tierdeck.config import PromotionSettings
 from tierdeck.promote.evidence.facts import facts_in
 from tierdeck.promote.evidence.facts_sql import facts_sql
 from tierdeck.promote.log.entries import end_fault
-from tierdeck.promote.moves.chunks import PAUSE_MS
+from tierdeck.promote.moves.chunks import PAUSE_MS, writing_after
 from tierdeck.promote.moves.move import MAX_CHUNK_ROWS, apply_decisions
 from tierdeck.promote.moves.runs import add_to_run, begin_run, end_run
 from tierdeck.promote.records import AUTOMATIC_ACTOR, Refused, RunKind, RunReport
@@ -65,7 +65,7 @@ def apply_rules(
         work.take(conn, ids[:MAX_CHUNK_ROWS], is_last=len(ids) <= MAX_CHUNK_ROWS)
     for start in range(MAX_CHUNK_ROWS, len(ids), MAX_CHUNK_ROWS):
         time.sleep(PAUSE_MS / 1000)
-        with store.writing() as conn:
+        with writing_after(store, start) as conn:
             work.take(conn, ids[start : start + MAX_CHUNK_ROWS], is_last=start + MAX_CHUNK_ROWS >= len(ids))
     return work.report
 

@@ -8,7 +8,7 @@ import apsw
 
 from tierdeck.promote.evidence.facts import check_tracked, facts_in
 from tierdeck.promote.evidence.facts_sql import FactsSQL, facts_sql
-from tierdeck.promote.moves.chunks import Pace, chunks
+from tierdeck.promote.moves.chunks import Pace, chunks, writing_after
 from tierdeck.promote.moves.hold_rows import holds_in, words_of
 from tierdeck.promote.moves.known import known_tiers
 from tierdeck.promote.moves.move import apply_decisions
@@ -54,7 +54,7 @@ def approve(
     unique = list(dict.fromkeys(ids))
     run = OpenRun("approve", planned=len(unique), actor=actor, reason=reason, rule_version=rules.version)
     for chunk in chunks(unique, pace or Pace()):
-        with store.writing() as conn:
+        with writing_after(store, run.done_rows) as conn:
             if run.is_fresh:
                 known_tiers(conn, unique, "approve memory")
             now = store.now_ms()

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TypeVar
 
+import apsw
+
+from tierdeck.errors import StoreError
 from tierdeck.promote.moves.move import MAX_CHUNK_ROWS
+from tierdeck.store import Store
 
 T = TypeVar("T")
 PAUSE_MS = 10
@@ -37,3 +42,23 @@ def chunks(items: Sequence[T], pace: Pace) -> Iterator[Sequence[T]]:
         yield items[start : start + MAX_CHUNK_ROWS]
         if pace.on_progress is not None:
             pace.on_progress(min(start + MAX_CHUNK_ROWS, total), total)
+
+
+@contextmanager
+def writing_after(store: Store, done_rows: int) -> Iterator[apsw.Connection]:
+    """The transaction of the next piece: when it fails, the error says that what went before stands.
+
+    Args:
+        done_rows: how many memories the transactions before it were for.
+
+    Raises:
+        StoreError: as for every write, of the same class.
+    """
+    try:
+        with store.writing() as conn:
+            yield conn
+    except StoreError as e:
+        if not done_rows:
+            raise
+        said = e.message.removesuffix("; nothing was changed").removesuffix("; nothing was moved")
+        raise type(e)(f"{said}; what was done with {done_rows:,} memories before stays", hint=e.hint) from e

@@ -16,7 +16,7 @@ from tierdeck.promote.evidence.counts import ensure_facts
 from tierdeck.promote.evidence.facts import check_tracked, facts_in
 from tierdeck.promote.evidence.facts_sql import facts_sql
 from tierdeck.promote.log.entries import append
-from tierdeck.promote.moves.chunks import Pace, chunks
+from tierdeck.promote.moves.chunks import Pace, chunks, writing_after
 from tierdeck.promote.moves.dismissal_rows import set_dismissal
 from tierdeck.promote.moves.hold_rows import checked_until, holds_in, release_hold, set_hold, words_of
 from tierdeck.promote.moves.known import known_tiers, tiers_in
@@ -162,7 +162,7 @@ def _each(store: Store, ids: Sequence[str], decide_one: _Decide, doing: str, pac
     done: list[str] = []
     refused: list[Refused] = []
     for chunk in chunks(unique, pace or Pace()):
-        with store.writing() as conn:
+        with writing_after(store, len(done) + len(refused)) as conn:
             if not done and not refused:
                 known_tiers(conn, unique, doing)
             tiers = tiers_in(conn, chunk)

@@ -30,7 +30,12 @@ class OpenRun:
     @property
     def is_fresh(self) -> bool:
         """Whether nothing was done in it yet."""
-        return not self._moved and not self._refused
+        return not self.done_rows
+
+    @property
+    def done_rows(self) -> int:
+        """How many memories were moved or refused in it so far."""
+        return len(self._moved) + len(self._refused)
 
     def id_in(self, conn: apsw.Connection, at_ms: int) -> int:
         """The run's id, for the rows of its moves; begins it when it was not begun."""
@@ -50,7 +55,7 @@ class OpenRun:
         if self._run_id is None:
             return
         add_to_run(conn, self._run_id, moved=len(moved), refused=len(refused))
-        if len(self._moved) + len(self._refused) >= self._planned:
+        if self.done_rows >= self._planned:
             end_run(conn, self._run_id, at_ms=at_ms)
             self._has_ended = True
 

@@ -11,7 +11,7 @@ from tierdeck.model import Tier
 from tierdeck.promote.evidence.counts import forget_pulls
 from tierdeck.promote.evidence.facts import facts_in
 from tierdeck.promote.evidence.facts_sql import FactsSQL, facts_sql, has_confidence_log
-from tierdeck.promote.moves.chunks import Pace, chunks
+from tierdeck.promote.moves.chunks import Pace, chunks, writing_after
 from tierdeck.promote.moves.hold_rows import holds_in, keep_tier, set_hold, words_of
 from tierdeck.promote.moves.known import known_tiers, tiers_in
 from tierdeck.promote.moves.move import MoveNote, Step, log_moves, set_tiers
@@ -48,7 +48,7 @@ def run_order(store: Store, ids: Sequence[str], order: Order, pace: Pace) -> Run
     version = None if order.rules is None else order.rules.version
     run = OpenRun("override", planned=len(ids), actor=order.actor, reason=order.reason, rule_version=version)
     for chunk in chunks(ids, pace):
-        with store.writing() as conn:
+        with writing_after(store, run.done_rows) as conn:
             if run.is_fresh:
                 known_tiers(conn, ids, "move memory")
             steps, refused = _steps(conn, form, chunk, order)

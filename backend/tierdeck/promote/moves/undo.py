@@ -16,7 +16,7 @@ from tierdeck.errors import ConflictError, NotFoundError
 from tierdeck.promote.evidence.facts import check_tracked
 from tierdeck.promote.log.entries import entry_in
 from tierdeck.promote.log.standing import standing_of
-from tierdeck.promote.moves.chunks import Pace, chunks
+from tierdeck.promote.moves.chunks import Pace, chunks, writing_after
 from tierdeck.promote.moves.foreign_moves import ForeignMoves
 from tierdeck.promote.moves.move import MoveNote
 from tierdeck.promote.moves.open_run import OpenRun
@@ -111,7 +111,7 @@ def undo_run(
     )
     undo = OpenRun("undo", planned=len(rows), actor=note.actor, reason=note.reason)
     for chunk in chunks(rows, pace or Pace()):
-        with store.writing() as conn:
+        with writing_after(store, undo.done_rows) as conn:
             foreign.read_on(conn)
             in_run = replace(note, run_id=undo.id_in(conn, note.at_ms))
             done = [

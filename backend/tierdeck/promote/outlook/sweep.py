@@ -12,7 +12,7 @@ import apsw
 from tierdeck.errors import ConflictError
 from tierdeck.promote.evidence.facts import facts_in
 from tierdeck.promote.evidence.facts_sql import facts_sql
-from tierdeck.promote.moves.chunks import Pace
+from tierdeck.promote.moves.chunks import Pace, writing_after
 from tierdeck.promote.moves.move import MAX_CHUNK_ROWS, apply_decisions
 from tierdeck.promote.moves.refusal import lacking_words, no_memory
 from tierdeck.promote.moves.rules_in_force import put_in_force, rules_in_force
@@ -127,7 +127,7 @@ class _Sweep:
 
     def _apply(self, ids: list[str]) -> None:
         """Decide and move some memories, and count them, in one transaction."""
-        with self.store.writing() as conn:
+        with writing_after(self.store, len(self.moved) + len(self.refused)) as conn:
             run_id = self._begin(conn) if self.run_id is None else self.run_id
             due, refused = self._decide(conn, ids)
             moved, not_moved = apply_decisions(

@@ -166,7 +166,11 @@ def end_session(
 
 
 def checked_outcome(outcome: Outcome | None) -> Outcome | None:
-    """An outcome, or none; anything else is refused."""
+    """An outcome, or none.
+
+    Raises:
+        InvalidValueError: it is something else.
+    """
     if outcome is not None and outcome not in get_args(Outcome):
         raise InvalidValueError(f"record outcome: {outcome!r:.40} is none of {', '.join(get_args(Outcome))}")
     return outcome

@@ -106,7 +106,11 @@ def session_row(conn: apsw.Connection, session_id: int) -> SessionRow:
 
 
 def checked_at(at_ms: int) -> int:
-    """A time that something happened at, in milliseconds; the future is let in, since clocks jump."""
+    """A time that something happened at, in milliseconds; the future is let in, since clocks jump.
+
+    Raises:
+        InvalidValueError: it is no whole number, or beyond the year 9999.
+    """
     if isinstance(at_ms, bool) or not isinstance(at_ms, int) or abs(at_ms) >= MILLISECONDS_BELOW:
         raise InvalidValueError(
             f"record access: time {at_ms!r:.40} is not a whole number of milliseconds before the year 10000"

@@ -82,6 +82,9 @@ def entries(
     Args:
         before_id: only rows before this one: the last id of the page before.
         limit_rows: how many rows at most, 1 or more.
+
+    Raises:
+        InvalidValueError: the limit is none.
     Spec: SPEC-09.14
     """
     if limit_rows < 1:
@@ -130,6 +133,13 @@ def moves_per_day(store: Store, days: int, now_ms: int | None = None) -> tuple[t
     """How many moves there were on each of the latest days, today the last: ("2026-11-30", 12), oldest first, UTC.
 
     Every day is listed, those without a move too. Undos are not in it, nor are moves that other programs made.
+
+    Args:
+        days: how many days, 1 or more.
+        now_ms: the moment whose day is the last; default: now.
+
+    Raises:
+        InvalidValueError: that is no span.
     """
     if days < 1:
         raise InvalidValueError(f"count moves: {days} days is no span", hint="1 or more")

@@ -48,11 +48,11 @@ def said(facts: Facts) -> str:
         ),
         (
             Facts("n", "session", sessions=3, successes=1, confidence_held=0.75),
-            "needs confidence 0.8",
+            "needs confidence 0.8 held",
         ),
         (Facts("n", "longterm", last_use_ms=NOW - 76 * DAY_MS), "is stale in 14 d 1 ms"),
         (Facts("n", "archive"), "needs 1 pull in the archive"),
-        (Facts("n", "archive", pulls_since=1), "waits for a person: moves by hand only"),
+        (Facts("n", "archive", pulls_since=1), "waits for a person, no rule moves it"),
         (Facts("n", "elsewhere"), "no rule is for its tier"),
     ],
 )

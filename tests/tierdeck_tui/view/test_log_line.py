@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 from rich.cells import cell_len
 
+from tests.tierdeck_tui.view.rows import row as make_row
 from tierdeck.promote.records import Hold, LogEntry, Refused, Run, RunReport
 from tierdeck.promote.rules import Criterion
 from tierdeck_tui.view.hold_line import hold_lines, hold_words
@@ -42,7 +43,7 @@ def shown(*lines: Line) -> str:
 
 @pytest.mark.spec("SPEC-09.14")
 def test_a_row_says_when_which_memory_what_by_whom_and_by_which_rule() -> None:
-    text = shown(*log_lines(ENTRY))
+    text = shown(*log_lines(ENTRY, None))
     for part in (
         "#12",
         "2026-09-21",
@@ -72,9 +73,9 @@ def test_what_happened_is_said_in_words(entry: LogEntry, expected: str) -> None:
 
 
 def test_a_row_that_was_taken_back_says_so() -> None:
-    assert "taken back" in shown(*log_lines(ENTRY, is_undone=True))
+    assert "taken back" in shown(*log_lines(ENTRY, None, is_undone=True))
     assert "taken back" in shown(history_line(ENTRY, is_undone=True))
-    assert "taken back" not in shown(*log_lines(ENTRY))
+    assert "taken back" not in shown(*log_lines(ENTRY, None))
 
 
 def test_everything_that_the_row_keeps_is_shown_with_its_criteria() -> None:
@@ -88,7 +89,7 @@ def test_everything_that_the_row_keeps_is_shown_with_its_criteria() -> None:
 
 @pytest.mark.parametrize("cells", [20, 60, 80])
 def test_rows_of_a_list_are_exactly_as_wide_as_asked_for(cells: int) -> None:
-    rows = (*log_lines(ENTRY, cells), *run_lines(RUN, cells), *hold_lines(HOLD, cells))
+    rows = (*log_lines(ENTRY, None, cells), *run_lines(RUN, cells), *hold_lines(HOLD, cells))
     assert {cell_len(text_of(each)) for each in rows} == {cells}
 
 
@@ -97,7 +98,7 @@ def test_a_hostile_actor_reason_and_secret_are_made_safe() -> None:
     odd = replace(ENTRY, actor="\x1b]0;x\x07", reason="sk-test-0000abcdefgh1234 \x1b[2J‮", node_id="\x1b[31m")
     refused = Refused("\x1b[31m", "\x1b[2J", "\x9b0m")
     text = shown(
-        *log_lines(odd), history_line(odd), *entry_lines(odd), *report_lines(RunReport(1, (), (refused,))),
+        *log_lines(odd, None), history_line(odd), *entry_lines(odd), *report_lines(RunReport(1, (), (refused,))),
         *run_lines(replace(RUN, actor="\x1b[2J", reason="\x1b]52;x")), *hold_lines(replace(HOLD, reason="\x1b[2J")),
     )  # fmt: skip
     assert not {"\x1b", "\x07", "\x9b", "\u202e"} & set(text)
@@ -106,7 +107,8 @@ def test_a_hostile_actor_reason_and_secret_are_made_safe() -> None:
 
 def test_a_run_says_how_many_moved_and_whether_it_ended() -> None:
     assert "moved 120 of 130, 2 refused" in shown(*run_lines(RUN))
-    assert "12 s" in shown(*run_lines(RUN))
+    assert "  in 12 s" in shown(*run_lines(RUN))
+    assert " in " not in shown(*run_lines(replace(RUN, ended_at_ms=AT)))
     assert "lacked: sessions 40" in shown(*run_lines(RUN, 120))
     assert "not ended" in shown(*run_lines(replace(RUN, ended_at_ms=None), 120))
 
@@ -125,3 +127,16 @@ def test_a_hold_says_by_whom_until_when_and_that_another_program_moved_the_memor
     moved = replace(HOLD, until_ms=AT + 1_000, moved_to="archive")
     assert "until 2026-09-21 14:13:21 +00:00" in hold_words(moved)
     assert "moved to archive by another program" in shown(*hold_lines(moved, 120))
+
+
+def test_a_run_that_was_taken_back_is_marked_so_and_one_in_part_says_how_far() -> None:
+    assert "taken back" not in shown(*run_lines(RUN))
+    assert "moved 120 of 130, 2 refused  taken back" in shown(*run_lines(RUN, undone=120))
+    assert "  3 of 120 taken back" in shown(*run_lines(RUN, 120, undone=3))
+
+
+def test_a_row_shows_how_its_memory_begins_or_that_it_is_gone() -> None:
+    row = make_row("deploys use blue green switching")
+    assert "   deploys use blue green switching" in shown(*log_lines(ENTRY, row))
+    assert "the memory is gone" in shown(*log_lines(ENTRY, None))
+    assert "digest of text and metadata abab" in shown(*entry_lines(ENTRY))

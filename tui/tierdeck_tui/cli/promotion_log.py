@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import get_args
 
 import click
@@ -16,7 +17,8 @@ from tierdeck.promote.log.undone import undone_in
 from tierdeck.promote.moves.runs import runs
 from tierdeck.promote.records import LogFilter, LogKind
 from tierdeck.promote.rules import RuleName
-from tierdeck.store import Store, resolve_id
+from tierdeck.store import Store, read_rows, resolve_id
+from tierdeck_tui.cli.begun import Begun
 from tierdeck_tui.cli.output import put, put_json, put_lines, talk
 from tierdeck_tui.cli.path_argument import path_of
 from tierdeck_tui.cli.progress import ProgressBar
@@ -25,6 +27,7 @@ from tierdeck_tui.cli.stop_flag import stop_flag
 from tierdeck_tui.cli.terminal import width_cells
 from tierdeck_tui.cli.verb import Verb
 from tierdeck_tui.cli.when import begin_of, end_of
+from tierdeck_tui.reading.promotion_items import undone_by_run
 from tierdeck_tui.view.format import count, counted, local_time
 from tierdeck_tui.view.log_line import log_lines
 from tierdeck_tui.view.masked import masked_form
@@ -38,9 +41,9 @@ _LIMIT = click.IntRange(min=1)
 @click.option("--against", metavar="FILE|HEAD", help="With verify: a backup, an export, or a head written down.")
 @click.option("--node", metavar="ID", help="Only of this memory.")
 @click.option("--actor", metavar="NAME", help="Only by them; exactly so.")
-@click.option("--tier", type=click.Choice([each.value for each in Tier]), help="Only from or to this tier.")
-@click.option("--rule", type=click.Choice(get_args(RuleName)), help="Only by this rule.")
-@click.option("--kind", type=click.Choice(get_args(LogKind)), help="Only of this kind.")
+@click.option("--tier", type=Begun([each.value for each in Tier]), help="Only from or to this tier.")
+@click.option("--rule", type=Begun(get_args(RuleName)), help="Only by this rule.")
+@click.option("--kind", type=Begun(get_args(LogKind)), help="Only of this kind.")
 @click.option("--run", "run_id", type=int, metavar="N", help="Only of this run, as `tierdeck runs` numbers it.")
 @click.option("--since", metavar="WHEN", help="Only since then: 7d, 12h, 2026-03-01.")
 @click.option("--until", metavar="WHEN", help="Only until then; a day is in.")
@@ -100,10 +103,12 @@ def runs_verb(run: Run, /, limit: int) -> None:
     with run.open() as store:
         check_tracked(store)
         found = runs(store, limit_rows=limit)
+        undone = undone_by_run(store, found)
     if run.is_json:
-        put_json(masked_form({"runs": found}, reveal=False))
+        forms = [{**asdict(one), "undone": undone.get(one.id, 0)} for one in found]
+        put_json(masked_form({"runs": forms}, reveal=False))
     else:
-        put_lines(each for one in found for each in run_lines(one, width_cells()))
+        put_lines(each for one in found for each in run_lines(one, width_cells(), undone=undone.get(one.id, 0)))
     if not found:
         talk("there was no run yet")
 
@@ -127,8 +132,12 @@ def _put_rows(run: Run, store: Store, chosen: LogFilter, limit: int) -> None:
         put_json(masked_form({"log": found, "total": total}, reveal=False))
     else:
         ids = list(dict.fromkeys(entry.node_id for entry in found))
-        undone = store.read(lambda conn: undone_in(conn, ids))
-        put_lines(each for entry in found for each in log_lines(entry, width_cells(), is_undone=entry.id in undone))
+        rows, undone = store.read(lambda conn: (read_rows(conn, ids), undone_in(conn, ids)))
+        put_lines(
+            each
+            for entry in found
+            for each in log_lines(entry, rows.get(entry.node_id), width_cells(), is_undone=entry.id in undone)
+        )
     if total > len(found):
         talk(f"{count(total - len(found))} older ones; --limit shows more of them")
     if not found:

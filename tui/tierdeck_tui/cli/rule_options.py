@@ -8,6 +8,7 @@ from typing import Any, TypeVar, get_args
 import click
 
 from tierdeck.promote.rules import RuleName
+from tierdeck_tui.cli.begun import Begun
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -15,4 +16,4 @@ F = TypeVar("F", bound=Callable[..., Any])
 def rule_option(function: F) -> F:
     """The option `--rule`, with the names of the rules."""
     about = "Only by this rule."
-    return click.option("--rule", type=click.Choice(get_args(RuleName)), help=about)(function)
+    return click.option("--rule", type=Begun(get_args(RuleName)), help=about)(function)

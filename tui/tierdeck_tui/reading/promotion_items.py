@@ -5,12 +5,12 @@ A page knows how to read the one after it, so that a list needs to know neither 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from tierdeck.model import NodeRow
 from tierdeck.promote.log.entries import entries
-from tierdeck.promote.log.undone import undone_in
+from tierdeck.promote.log.undone import undone_in, undone_of_runs
 from tierdeck.promote.moves.runs import runs
 from tierdeck.promote.outlook.candidate_page import Candidate, CandidatePage, Place
 from tierdeck.promote.outlook.candidates import candidates
@@ -61,9 +61,10 @@ class LogItem:
 
 @dataclass(frozen=True, slots=True)
 class RunItem:
-    """A run; it is about no single memory."""
+    """A run, and how many of its rows were taken back; it is about no single memory."""
 
     run: Run
+    undone: int = 0
 
     @property
     def key(self) -> str:
@@ -122,9 +123,17 @@ def run_items(store: Store, before_id: int | None = None) -> ReadItems:
     def read(limit_rows: int) -> ItemPage:
         found = runs(store, before_id=before_id, limit_rows=limit_rows)
         more = run_items(store, found[-1].id) if len(found) == limit_rows else None
-        return ItemPage(tuple(RunItem(run) for run in found), more)
+        undone = undone_by_run(store, found)
+        return ItemPage(tuple(RunItem(run, undone.get(run.id, 0)) for run in found), more)
 
     return read
+
+
+def undone_by_run(store: Store, found: Sequence[Run]) -> Mapping[int, int]:
+    """How many rows of each of these runs, newest first, were taken back; one without any is left out."""
+    if not found:
+        return {}
+    return store.read(lambda conn: undone_of_runs(conn, found[-1].id, found[0].id))
 
 
 def _candidate_pages(ask: Callable[[Place | None, int], CandidatePage], after: Place | None) -> ReadItems:

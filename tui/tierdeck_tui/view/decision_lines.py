@@ -18,6 +18,7 @@ _NAME_CELLS, _FOUND_CELLS, _NEEDED_CELLS, _BAR_CELLS = 20, 11, 11, 6
 _FULL, _EMPTY = "█", "·"
 _SIGNS = {">=": "≥", "<=": "≤", ">": ">"}
 _UNITS_MS = ((DAY_MS, "d"), (3_600_000, "h"), (60_000, "min"), (1_000, "s"), (1, "ms"))
+DISMISSED_WORDS = "dismissed: waits for new evidence"
 # The two largest units: enough to tell any two values that a person has to tell apart.
 _SHOWN_UNITS = 2
 
@@ -37,8 +38,8 @@ def verdict(decision: Decision) -> str:
     if decision.block == "held":
         return "held: no rule moves it"
     if decision.block == "dismissed":
-        return "dismissed: waits for new evidence"
-    return "waits for a person: moves by hand only" if decision.rule == "archive-longterm" else "due"
+        return DISMISSED_WORDS
+    return "waits for a person, no rule moves it" if decision.rule == "archive-longterm" else "due"
 
 
 def decision_lines(decision: Decision, cells: int = 80) -> list[Line]:
@@ -74,7 +75,9 @@ def lack_words(criterion: Criterion) -> str:
             return f"needs {counted(lacks, 'more success', 'more successes')} against {against}"
         case "confidence held":
             return (
-                "needs a session that pulls it" if found is None else f"needs confidence {_number(needed, found)}"
+                "needs a session that pulls it"
+                if found is None
+                else f"needs confidence {_number(needed, found)} held"
             )
         case "days unused":
             return f"is stale in {duration_words(_ms(needed) - _ms(found or 0) + 1)}"

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from tierdeck.model import NodeRow, TierMove
 from tierdeck.promote.outlook.why import Explanation
-from tierdeck_tui.view.decision_lines import clock_note, decision_lines
+from tierdeck_tui.view.decision_lines import DISMISSED_WORDS, clock_note, decision_lines
 from tierdeck_tui.view.excerpt import excerpt_line
 from tierdeck_tui.view.format import count, counted, local_time
 from tierdeck_tui.view.hold_line import hold_words
@@ -35,9 +35,7 @@ def explanation_lines(
     ]
     said = [
         line(Piece(hold_words(found.hold), "warning")) if found.hold else None,
-        line(Piece("dismissed: it waits for new evidence", "warning"))
-        if found.facts.block == "dismissed"
-        else None,
+        line(Piece(DISMISSED_WORDS, "warning")) if found.hold and found.is_dismissed else None,
         line(Piece(clock_note(found.facts.future), "warning")) if found.facts.future else None,
         _accesses(found, row),
         line(Piece(f"counted as unused since {local_time(found.facts.last_use_ms)}", "muted")),

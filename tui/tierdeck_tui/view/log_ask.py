@@ -67,14 +67,18 @@ def _kind(text: str) -> LogKind | None:
 
 def _one_of(field: str, text: str, choices: tuple[str, ...]) -> str | None:
     """The choice that the text is, or that alone begins so."""
-    if not text:
-        return None
-    begun = [choice for choice in choices if choice.startswith(text.lower())]
+    found = begun_by(text, choices)
+    if text and found is None:
+        raise ValueError(f"{field}: {text} is none of {', '.join(choices)}")
+    return found
+
+
+def begun_by(text: str, choices: tuple[str, ...]) -> str | None:
+    """The choice that a text is, or that alone begins so, whatever its case; None for none."""
     if text.lower() in choices:
         return text.lower()
-    if len(begun) != 1:
-        raise ValueError(f"{field}: {text} is none of {', '.join(choices)}")
-    return begun[0]
+    begun = [choice for choice in choices if text and choice.startswith(text.lower())]
+    return begun[0] if len(begun) == 1 else None
 
 
 def _time(bound: str, text: str, now_ms: int) -> int | None:

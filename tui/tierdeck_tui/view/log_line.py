@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from tierdeck.model import NodeRow
 from tierdeck.promote.records import AUTOMATIC_ACTOR, LogEntry
 from tierdeck_tui.view.decision_lines import criterion_lines, rule_words
+from tierdeck_tui.view.excerpt import excerpt_line
 from tierdeck_tui.view.format import count, local_time
 from tierdeck_tui.view.line import Line, Piece, fit, line
 from tierdeck_tui.view.safe_text import safe
 from tierdeck_tui.view.wrap import wrap
 
 _ID_CELLS = 8
+_INDENT = "   "
 _DONE = {"hold": "held", "release": "released", "dismiss": "dismissed"}
 _BY = {"auto": "by the rules, run by", "approve": "approved by", "override": "by hand, by"}
 
@@ -25,10 +28,13 @@ def deed_words(entry: LogEntry) -> str:
     return move
 
 
-def log_lines(entry: LogEntry, cells: int = 80, *, is_undone: bool = False) -> tuple[Line, Line]:
-    """The two lines of a row in a list, each exactly `cells` wide: what and which memory; below, who and why.
+def log_lines(
+    entry: LogEntry, row: NodeRow | None, cells: int = 80, *, is_undone: bool = False
+) -> tuple[Line, Line, Line]:
+    """The three lines of a row in a list, each exactly `cells` wide: what and which memory; who and why; its text.
 
     Args:
+        row: the memory as it is now; None when it is gone.
         is_undone: a later row took it back.
     """
     head = line(
@@ -38,7 +44,12 @@ def log_lines(entry: LogEntry, cells: int = 80, *, is_undone: bool = False) -> t
         Piece(deed_words(entry), "tier"),
     )
     undone = Piece("taken back · " if is_undone else "", "warning")
-    return fit(head, cells), fit([Piece("   "), undone, *_who_and_why(entry)], cells)
+    below = fit([Piece(_INDENT), undone, *_who_and_why(entry)], cells)
+    if row is None:
+        return fit(head, cells), below, fit([Piece(_INDENT), Piece("the memory is gone", "warning")], cells)
+    is_head = row.content_chars > len(row.excerpt)
+    text = excerpt_line(row.excerpt, max(0, cells - len(_INDENT)), is_head=is_head)
+    return fit(head, cells), below, fit([Piece(_INDENT), *text], cells)
 
 
 def history_line(entry: LogEntry, *, is_undone: bool = False) -> Line:
@@ -64,7 +75,7 @@ def entry_lines(entry: LogEntry, cells: int = 80) -> list[Line]:
     if entry.rule_version:
         lines.append(line(Piece(f"rules {safe(entry.rule_version)}", "muted")))
     if entry.content_digest:
-        lines.append(line(Piece(f"text and metadata {safe(entry.content_digest)[:16]}", "muted")))
+        lines.append(line(Piece(f"digest of text and metadata {safe(entry.content_digest)[:16]}", "muted")))
     wrapped = [part for one in lines for part in wrap(one, cells)]
     return wrapped + criterion_lines(entry.criteria, cells)
 

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from tierdeck.promote.records import Run
 from tierdeck_tui.reading.promotion_items import Item, LogItem, RunItem
 from tierdeck_tui.reading.promotion_subject import PromotionSubject
 from tierdeck_tui.view.access_lines import access_lines
 from tierdeck_tui.view.body import body_lines
-from tierdeck_tui.view.decision_lines import clock_note, decision_lines, duration_words
+from tierdeck_tui.view.decision_lines import DISMISSED_WORDS, clock_note, decision_lines
 from tierdeck_tui.view.detail_lines import DetailText
 from tierdeck_tui.view.format import age, count, counted, local_time, percent
 from tierdeck_tui.view.hold_line import hold_words
 from tierdeck_tui.view.line import Line, Piece, line
 from tierdeck_tui.view.lines import Lines
 from tierdeck_tui.view.log_line import entry_lines
-from tierdeck_tui.view.run_line import moved_words
+from tierdeck_tui.view.run_line import lasted_words, moved_words, undone_words
 from tierdeck_tui.view.safe_text import safe
 from tierdeck_tui.view.sanitise import visible
 from tierdeck_tui.view.tier_history import tier_history_lines
@@ -45,7 +44,7 @@ def _sections(
     item: Item, subject: PromotionSubject | None, cells: int, now_ms: int, *, reveal: bool
 ) -> Iterator[tuple[str, Sequence[Line]]]:
     if isinstance(item, RunItem):
-        yield "", _wrapped(_run(item.run), cells)
+        yield "", _wrapped(_run(item), cells)
         return
     if isinstance(item, LogItem):
         yield "", entry_lines(item.entry, cells)
@@ -89,13 +88,16 @@ def _decision(subject: PromotionSubject, cells: int) -> list[Line]:
     lines = decision_lines(told.decision, cells)
     if told.hold is not None:
         lines += wrap(line(Piece(hold_words(told.hold), "warning")), cells)
+        if told.is_dismissed:
+            lines += wrap(line(Piece(DISMISSED_WORDS, "warning")), cells)
     note = clock_note(told.facts.future)
     if note:
         lines += wrap(line(Piece(note, "warning")), cells)
     return lines
 
 
-def _run(run: Run) -> Iterator[Line]:
+def _run(item: RunItem) -> Iterator[Line]:
+    run = item.run
     yield line(Piece(f"run {run.id} ", "strong"), Piece(run.kind, "tier"), f" by {safe(run.actor)}")
     if run.reason:
         yield line(f"“{safe(run.reason)}”")
@@ -103,12 +105,15 @@ def _run(run: Run) -> Iterator[Line]:
     if run.ended_at_ms is None:
         yield line(Piece("not ended: still going on, or stopped; the next run goes on with what is due", "warning"))
     else:
-        lasted = duration_words(run.ended_at_ms - run.at_ms)
-        yield line(Piece("ended  ", "muted"), f"{local_time(run.ended_at_ms)} after {lasted}")
+        lasted = lasted_words(run)
+        after = f" after {lasted}" if lasted else ""
+        yield line(Piece("ended  ", "muted"), f"{local_time(run.ended_at_ms)}{after}")
     if run.rule_version:
         yield line(Piece("rules  ", "muted"), safe(run.rule_version))
     yield line("")
     yield line(Piece(moved_words(run), "strong"))
+    if item.undone:
+        yield line(Piece(undone_words(run, item.undone), "warning"))
     if run.rejections:
         yield line("")
         yield line(Piece("what the others lacked", "strong"))

@@ -11,13 +11,18 @@ from tierdeck_tui.view.safe_text import safe
 _MAX_REFUSED = 20
 
 
-def run_lines(run: Run, cells: int = 80) -> tuple[Line, Line]:
-    """Two lines of a list, each exactly `cells` wide: when, what, how many; below, who, why, what was lacked."""
+def run_lines(run: Run, cells: int = 80, *, undone: int = 0) -> tuple[Line, Line]:
+    """Two lines of a list, each exactly `cells` wide: when, what, how many; below, who, why, what was lacked.
+
+    Args:
+        undone: how many of its rows were taken back.
+    """
     head = line(
         Piece(f"#{count(run.id)} ", "strong"),
         Piece(f"{local_time(run.at_ms)}  ", "muted"),
         Piece(f"{run.kind}  ", "type"),
-        Piece(f"{moved_words(run)}  "),
+        Piece(moved_words(run)),
+        Piece(f"  {undone_words(run, undone)}" if undone else "", "warning"),
         _state(run),
     )
     return fit(head, cells), fit([Piece("   "), *_who_and_why(run)], cells)
@@ -27,6 +32,19 @@ def moved_words(run: Run) -> str:
     """`moved 120 of 130, 3 refused`."""
     refused = f", {count(run.refused)} refused" if run.refused else ""
     return f"moved {count(run.moved)} of {count(run.planned)}{refused}"
+
+
+def undone_words(run: Run, undone: int) -> str:
+    """`taken back`, or `3 of 37 taken back`; empty for none."""
+    if not undone:
+        return ""
+    return "taken back" if undone >= run.moved else f"{count(undone)} of {count(run.moved)} taken back"
+
+
+def lasted_words(run: Run) -> str:
+    """How long it took, from a second on: `12 s`; empty below, and for one that did not end."""
+    lasted_ms = 0 if run.ended_at_ms is None else run.ended_at_ms - run.at_ms
+    return duration_words(lasted_ms) if lasted_ms >= 1_000 else ""
 
 
 def rejection_words(run: Run) -> str:
@@ -66,8 +84,9 @@ def refused_line(refused: Refused) -> Line:
 
 def _state(run: Run) -> Piece:
     if run.ended_at_ms is None:
-        return Piece("not ended: still going on, or stopped", "warning")
-    return Piece(f"in {duration_words(run.ended_at_ms - run.at_ms)}", "muted")
+        return Piece("  not ended: still going on, or stopped", "warning")
+    lasted = lasted_words(run)
+    return Piece(f"  in {lasted}" if lasted else "", "muted")
 
 
 def _who_and_why(run: Run) -> list[Piece]:

@@ -6,6 +6,7 @@ A row is when a later one undoes it that was not taken back itself: an undo and 
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -19,6 +20,20 @@ def undone_ids(rows: Iterable[tuple[int, int | None]]) -> frozenset[int]:
         if undoes is not None and row_id not in undone:
             undone.add(undoes)
     return frozenset(undone)
+
+
+def undone_of_runs(conn: apsw.Connection, first_id: int, last_id: int) -> dict[int, int]:
+    """How many rows of each run from the first to the last were taken back; runs without one are left out."""
+    # Every undo of them is younger than the first of their rows: the latest runs cost the latest rows only.
+    rows: Any = conn.execute(
+        "SELECT u.id, u.undoes, l.run_id FROM td_promotion_log u JOIN td_promotion_log l ON l.id = u.undoes "
+        "WHERE u.undoes IS NOT NULL AND u.id > "
+        "(SELECT min(id) FROM td_promotion_log WHERE run_id BETWEEN ?1 AND ?2)",
+        (first_id, last_id),
+    ).fetchall()
+    undone = undone_ids((row_id, undoes) for row_id, undoes, _ in rows)
+    run_of = {undoes: run_id for _, undoes, run_id in rows if run_id is not None and first_id <= run_id <= last_id}
+    return dict(Counter(run_of[row_id] for row_id in undone & run_of.keys()))
 
 
 def undone_in(conn: apsw.Connection, node_ids: Sequence[str]) -> frozenset[int]:

@@ -8,20 +8,22 @@ import apsw
 
 from tierdeck.errors import NotFoundError
 from tierdeck.promote.evidence.facts import check_tracked, facts_in
-from tierdeck.promote.evidence.facts_sql import facts_sql
+from tierdeck.promote.evidence.facts_sql import DISMISSED, facts_sql
 from tierdeck.promote.log.entries import entries
 from tierdeck.promote.moves.hold_rows import holds_in
 from tierdeck.promote.records import Hold, LogEntry, LogFilter
 from tierdeck.promote.rules import DEFAULT_RULES, Decision, Facts, Rules, decide
 from tierdeck.store import AccessSummary, Store, access_summary
 
+_DISMISSED = f"SELECT {DISMISSED} FROM nodes n LEFT JOIN td_facts f ON f.node_id = n.id WHERE n.id = :id"
+
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
     """What the rules look at in one memory, what they say, what stands against it, and how it came to its tier.
 
-    `history` holds the latest rows of the promotion log, newest first. `accesses` counts asked-for and pushed looks
-    apart: rules count pulls only.
+    `is_dismissed`: a dismissal stands, also where a hold does. `history` holds the latest rows of the promotion
+    log, newest first. `accesses` counts asked-for and pushed looks apart: rules count pulls only.
     """
 
     facts: Facts
@@ -29,6 +31,7 @@ class Explanation:
     hold: Hold | None
     history: tuple[LogEntry, ...]
     accesses: AccessSummary
+    is_dismissed: bool = False
 
 
 def why(
@@ -66,6 +69,7 @@ def why(
             hold=holds[0] if holds else None,
             history=tuple(entries(store, LogFilter(node_id=node_id), limit_rows=limit_rows)),
             accesses=access_summary(store, node_id),
+            is_dismissed=bool(conn.execute(_DISMISSED, {"id": node_id, "now": at_ms}).get),
         )
 
     return store.read(look)

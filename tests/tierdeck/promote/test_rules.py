@@ -101,6 +101,11 @@ def test_a_tier_of_another_program_has_no_rule(tier: str) -> None:
     assert (decision.rule, decision.to_tier, decision.passes, decision.is_due) == (None, None, False, False)
 
 
+@pytest.mark.spec("SPEC-09.11", "SPEC-09.12")
+def test_the_rules_without_numbers_are_those_of_the_settings_without_any_and_of_the_specification() -> None:
+    assert rules_of(PromotionSettings()) == Rules() == Rules(2, 3, 1, 0.8, 90)
+
+
 def test_other_numbers_are_another_version_and_another_decision() -> None:
     settings = PromotionSettings(session_pulls=3, longterm_sessions=4, longterm_confidence=0.75, archive_days=30)
     rules = rules_of(settings)

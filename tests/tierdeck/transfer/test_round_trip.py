@@ -129,8 +129,8 @@ def stores(draw: st.DrawFn) -> list[tuple[str, list[object]]]:
 
 
 @st.composite
-def promotions(draw: st.DrawFn) -> list[tuple[str, list[object]]]:
-    """The statements for what promotion keeps: a log whose rows follow each other, and what names its rows."""
+def log_rows(draw: st.DrawFn) -> list[tuple[str, list[object]]]:
+    """The statements for a promotion log whose rows follow each other."""
     statements: list[tuple[str, list[object]]] = []
     some_tier = st.sampled_from(["task", "session", "archive", None])
     last_digest = ""
@@ -148,6 +148,13 @@ def promotions(draw: st.DrawFn) -> list[tuple[str, list[object]]]:
         last_digest = row_digest(row)
         marks = ", ".join("?" for _ in LOG_COLUMNS)
         statements.append((f"INSERT INTO td_promotion_log VALUES ({marks})", [*row.values(), last_digest]))
+    return statements
+
+
+@st.composite
+def promotions(draw: st.DrawFn) -> list[tuple[str, list[object]]]:
+    """The statements for what promotion keeps: its log, what names the rows of it, and changes of confidence."""
+    statements = draw(log_rows())
     for number in draw(st.lists(st.integers(1, 9), unique=True, max_size=2)):
         run: list[object] = [number, "sweep", draw(st.integers(0, 9)), draw(st.none() | st.just(7)), draw(TEXT), 5]
         statements.append(

@@ -24,6 +24,19 @@ def as_bytes(column: str) -> str:
     return f"CASE typeof({column}) WHEN 'text' THEN CAST({column} AS BLOB) ELSE {column} END"
 
 
+def as_kinds(texts: str, numbers: str) -> dict[str, str]:
+    """SQL for columns of a table of ours, each as the kind it should hold, by name; NULL stays NULL.
+
+    No program of ours puts anything else there, but somebody may, and one such row must not stop a list.
+
+    Args:
+        texts, numbers: names of columns, with a space between them.
+    """
+    return {name: f"CAST({name} AS TEXT)" for name in texts.split()} | {
+        name: f"CAST({name} AS INTEGER)" for name in numbers.split()
+    }
+
+
 def quoted_name(name: str) -> str:
     """The name of a table or column as an SQL identifier, whatever characters another program gave it."""
     return '"' + name.replace('"', '""') + '"'

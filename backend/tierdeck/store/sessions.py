@@ -11,11 +11,14 @@ import apsw
 from tierdeck.errors import InvalidValueError, NotFoundError
 from tierdeck.model import Outcome, SessionRow
 from tierdeck.store.drafts import checked_text
+from tierdeck.store.rows import as_kinds
 from tierdeck.store.store import Store
 
-SESSION_COLUMNS = (
-    "s.id, s.external_id, s.run, s.root_id, s.parent_id, s.project, s.agent, s.started_at, s.ended_at, s.outcome"
+_NAMES = "s.id s.external_id s.run s.root_id s.parent_id s.project s.agent s.started_at s.ended_at s.outcome"
+_KINDS = as_kinds(
+    "s.external_id s.project s.agent s.outcome", "s.id s.run s.root_id s.parent_id s.started_at s.ended_at"
 )
+SESSION_COLUMNS = ", ".join(_KINDS[name] for name in _NAMES.split())
 
 
 def sessions(store: Store) -> list[SessionRow]:

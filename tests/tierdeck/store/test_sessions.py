@@ -39,3 +39,13 @@ def test_a_session_that_may_not_enter_is_refused(store: Store) -> None:
 def test_another_programs_store_has_no_sessions(family_store_path: Path) -> None:
     with open_store(family_store_path) as store:
         assert sessions(store) == []
+
+
+@pytest.mark.parametrize("column", ["external_id", "project", "agent", "started_at", "ended_at"])
+def test_a_session_that_somebody_else_wrote_into_is_listed_all_the_same(store: Store, column: str) -> None:
+    add_session(store, "s1", project="harbor", agent="coder", ended_at_ms=1)
+    with store.writing() as conn:
+        conn.execute(f"UPDATE td_session SET {column} = ?", (b"7",))
+    [found] = sessions(store)
+    assert found.id == 1
+    assert not any(isinstance(value, bytes) for value in (found.external_id, found.project, found.started_at_ms))

@@ -11,10 +11,13 @@ import apsw
 from tierdeck.errors import InvalidValueError
 from tierdeck.promote.moves.refusal import held_words
 from tierdeck.promote.records import Hold
+from tierdeck.store.rows import as_kinds
 from tierdeck.times import MILLISECONDS_BELOW
 
 # NULL may stand for a tier in another program's row.
-_HOLDS = """SELECT h.node_id, h.tier, h.set_at, h.until, h.actor, h.reason, h.log_id,
+_KINDS = as_kinds("h.node_id h.tier h.actor h.reason", "h.set_at h.until h.log_id")
+_HOLDS = f"""SELECT {_KINDS["h.node_id"]}, {_KINDS["h.tier"]}, {_KINDS["h.set_at"]}, {_KINDS["h.until"]},
+    {_KINDS["h.actor"]}, {_KINDS["h.reason"]}, {_KINDS["h.log_id"]},
     CASE WHEN coalesce(n.tier, '') IS NOT h.tier THEN coalesce(n.tier, '') END
     FROM td_hold h JOIN nodes n ON n.id = h.node_id
     WHERE h.released_at IS NULL AND (h.until IS NULL OR h.until > :now)"""

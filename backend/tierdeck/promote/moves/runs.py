@@ -11,8 +11,12 @@ import apsw
 from tierdeck.errors import InvalidValueError, NotFoundError
 from tierdeck.promote.records import Run, RunKind
 from tierdeck.store import Store
+from tierdeck.store.finite_json import parse_json
+from tierdeck.store.rows import as_kinds
 
-_COLUMNS = "id, kind, at, ended_at, actor, reason, rule_version, planned, moved, refused, rejections"
+_NAMES = "id kind at ended_at actor reason rule_version planned moved refused rejections"
+_KINDS = as_kinds("kind actor reason rule_version rejections", "id at ended_at planned moved refused")
+_COLUMNS = ", ".join(_KINDS[name] for name in _NAMES.split())
 
 
 def runs(
@@ -100,5 +104,15 @@ def end_run(conn: apsw.Connection, run_id: int, *, at_ms: int, rejections: Mappi
 
 def _run(row: Any) -> Run:
     *fields, rejections = row
-    values: Any = (*fields, tuple(json.loads(rejections or "{}").items()))
+    values: Any = (*fields, _rejections(rejections))
     return Run(*values)
+
+
+def _rejections(text: str | None) -> tuple[tuple[str, int], ...]:
+    """None where what stands there was not written here."""
+    try:
+        found = parse_json(text or "{}")
+    except (ValueError, RecursionError):
+        return ()
+    counts = found.items() if isinstance(found, dict) else ()
+    return tuple((name, count) for name, count in counts if isinstance(count, int))

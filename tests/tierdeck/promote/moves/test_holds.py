@@ -178,3 +178,15 @@ def test_a_hold_whose_end_no_calendar_holds_is_told_as_its_number(store: Store) 
         conn.execute("UPDATE td_hold SET until = ?", (10**18,))
     [refused] = override_tier(store, [first, second], Tier.SESSION, actor="ben", reason="go on").refused
     assert refused.why == "it is held until 1000000000000000000 ms by mara: not yet"
+
+
+@pytest.mark.parametrize("column", ["tier", "set_at", "until", "actor", "reason", "log_id"])
+def test_a_hold_that_somebody_else_wrote_into_is_listed_all_the_same(store: Store, column: str) -> None:
+    node_id = add_node(store, NodeDraft("x")).id
+    hold(store, [node_id], actor="mara", reason="not yet", until_ms=store.now_ms() + DAY_MS)
+    with store.writing() as conn:
+        conn.execute(f"UPDATE td_hold SET {column} = ?", (b"4102444800000",))
+    [found] = holds(store, now_ms=store.now_ms())
+    assert (found.node_id, type(found.actor), type(found.set_at_ms), type(found.until_ms)) == (
+        node_id, str, int, int,
+    )  # fmt: skip

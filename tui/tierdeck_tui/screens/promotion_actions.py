@@ -10,7 +10,7 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
 from textual import work
 from textual.message import Message
@@ -24,6 +24,8 @@ from tierdeck.promote.moves.undo import undo_run
 from tierdeck.promote.outlook.sweep import apply_sweep
 from tierdeck.promote.outlook.sweep_plan import SweepPlan, plan_sweep
 from tierdeck.promote.records import Run, RunReport
+from tierdeck.promote.rules import Rules
+from tierdeck.store import Store
 from tierdeck_tui.reading.console import Console
 from tierdeck_tui.reading.promotion_facts import configured_rules
 from tierdeck_tui.reading.promotion_items import CandidateItem
@@ -44,6 +46,14 @@ OnProgress = Callable[[int, int], None]
 ShouldStop = Callable[[], bool]
 # The status line follows no faster than a person reads.
 TELL_S = 0.1
+
+
+class _Decide(Protocol):
+    """What a person decides about candidates: `approve` or `dismiss`."""
+
+    def __call__(
+        self, store: Store, ids: Sequence[str], *, rules: Rules, actor: str, reason: str | None
+    ) -> RunReport: ...
 
 
 @dataclass
@@ -110,37 +120,28 @@ class PromotionActionsScreen(TierActionsScreen):
         if not items:
             self.notify("approve takes candidates; p moves any memory")
             return
-        what = counted(len(items), "memory", "memories")
-        dialog = ReasonDialog(f"Approve {what}", self._listed(items), confirm="Approve", is_mandatory=False)
-        reason = await self.app.push_screen_wait(dialog)
-        if reason is None:
-            return
-        ids, rules, actor = [item.key for item in items], configured_rules(self.deck), self.deck.operator()
-        try:
-            report = await asyncio.to_thread(
-                lambda: approve(self.deck.store, ids, rules=rules, actor=actor, reason=reason or None)
-            )
-            await self.tell_done(report, "approved")
-        except TierdeckError as e:
-            self.shell.show_error(e)
+        await self._decide(items, "Approve", self._listed(items), approve, "approved")
 
     @work(group="change", description="change memories")
     async def _dismiss_candidates(self, items: Sequence[CandidateItem]) -> None:
         if not items:
             self.notify("dismiss takes candidates")
             return
-        what = counted(len(items), "memory", "memories")
         text = f"{self._listed(items)}\n\nThey wait no more until they are used or moved again."
-        dialog = ReasonDialog(f"Dismiss {what}", text, confirm="Dismiss", is_mandatory=False)
-        reason = await self.app.push_screen_wait(dialog)
+        await self._decide(items, "Dismiss", text, dismiss, "dismissed")
+
+    async def _decide(self, items: Sequence[CandidateItem], verb: str, text: str, do: _Decide, done: str) -> None:
+        """Ask for the reason, which may be empty, and do it with these candidates."""
+        title = f"{verb} {counted(len(items), 'memory', 'memories')}"
+        reason = await self.app.push_screen_wait(ReasonDialog(title, text, confirm=verb, is_mandatory=False))
         if reason is None:
             return
         ids, rules, actor = [item.key for item in items], configured_rules(self.deck), self.deck.operator()
         try:
             report = await asyncio.to_thread(
-                lambda: dismiss(self.deck.store, ids, actor=actor, reason=reason or None, rules=rules)
+                do, self.deck.store, ids, rules=rules, actor=actor, reason=reason or None
             )
-            await self.tell_done(report, "dismissed")
+            await self.tell_done(report, done)
         except TierdeckError as e:
             self.shell.show_error(e)
 

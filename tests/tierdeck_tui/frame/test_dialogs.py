@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 from textual.events import Key
@@ -10,10 +11,13 @@ from textual.widgets import Input
 
 from tests.tierdeck_tui.conftest import HOSTILE_TEXTS
 from tierdeck.config import ConsoleSettings
+from tierdeck.model import Tier
 from tierdeck.promote.reason import reason_chars
 from tierdeck_tui.screens.choice import Choice, ChoiceDialog
 from tierdeck_tui.screens.confirm import ConfirmDialog
 from tierdeck_tui.screens.dialog import CANCEL_ID, STILL_S, Dialog
+from tierdeck_tui.screens.hold import HoldDialog
+from tierdeck_tui.screens.override import OverrideDialog
 from tierdeck_tui.screens.reason import ReasonDialog
 from tierdeck_tui.shell import ShellApp
 from tierdeck_tui.view.sanitise import visible
@@ -29,6 +33,19 @@ _DIALOGS: dict[str, MakeDialog] = {
 }
 
 
+_LONG = "\n".join(f"{n:02} a line of a text that is far longer than any terminal is high" for n in range(60))
+_LONG_DIALOGS: dict[str, Callable[[], Dialog[Any]]] = {
+    "confirm": lambda: ConfirmDialog("Sweep", _LONG, confirm="Apply"),
+    "reason": lambda: ReasonDialog("Approve", _LONG, confirm="Approve", is_mandatory=False),
+    "hold": lambda: HoldDialog("Hold", _LONG, now_ms=0),
+    "override": lambda: OverrideDialog(
+        "Override", lambda _tier, _held: _LONG, to_tier=Tier.LONGTERM, asks_held=True
+    ),
+    "choice": lambda: ChoiceDialog("Copy", _LONG, [Choice(name, name) for name in ("id", "text", "JSON", "show")]),
+    "notice": lambda: ChoiceDialog("Sweep: nothing is due", _LONG, []),
+}
+
+
 class _Answer:
     """What a dialog was closed with."""
 
@@ -39,7 +56,7 @@ class _Answer:
         self.value = value
 
 
-async def _open(app: ShellApp, pilot: Pilot[None], dialog: Dialog[bool] | Dialog[str], *, by: str = "u") -> _Answer:
+async def _open(app: ShellApp, pilot: Pilot[None], dialog: Dialog[Any], *, by: str = "u") -> _Answer:
     """Open a dialog as an action would that was started by that key."""
     answer = _Answer()
     app.last_key, app.last_key_at_s = by, time.monotonic()
@@ -225,3 +242,72 @@ async def test_title_text_and_labels_are_shown_literally(text: str) -> None:
             assert "\u202e" not in shown
             await pilot.press("escape")
             await pilot.pause()
+
+
+def _painted(app: ShellApp) -> list[str]:
+    return [strip.text for strip in app.screen._compositor.render_strips()]
+
+
+@pytest.mark.case("X05", "T12")
+@pytest.mark.parametrize("size", [(60, 16), (80, 24)])
+@pytest.mark.parametrize("name", list(_LONG_DIALOGS))
+async def test_a_long_text_hides_no_button_no_key_and_says_that_it_goes_on(
+    name: str, size: tuple[int, int]
+) -> None:
+    app = ShellApp(ConsoleSettings())
+    async with app.run_test(size=size) as pilot:
+        await _open(app, pilot, _LONG_DIALOGS[name]())
+        await pilot.pause()
+        shown = _painted(app)
+        for button in app.screen.query(DialogButton):
+            y = button.region.y
+            assert button.label in shown[y], "a button is out of sight:\n" + "\n".join(shown)
+        assert "00 a line" in "\n".join(shown)
+        assert "pgdn more · " in shown[app.screen.query_one(".dialog").region.bottom - 1]
+        assert "esc cancel" in shown[app.screen.query_one(".dialog").region.bottom - 1]
+
+
+async def test_in_a_high_terminal_a_text_has_the_room_there_is() -> None:
+    app = ShellApp(ConsoleSettings())
+    async with app.run_test(size=(120, 40)) as pilot:
+        await _open(app, pilot, _LONG_DIALOGS["confirm"]())
+        await pilot.pause()
+        assert any("15 a line" in line for line in _painted(app))
+        await pilot.resize_terminal(60, 16)
+        await pilot.pause()
+        assert any("Apply" in line for line in _painted(app))
+
+
+async def test_tab_and_enter_lead_from_the_reason_to_the_button_that_takes_it() -> None:
+    for key in ("tab", "enter"):
+        app = ShellApp(ConsoleSettings())
+        async with app.run_test() as pilot:
+            await _open(app, pilot, ReasonDialog("Archive", "3 memories", confirm="Archive"))
+            await pilot.press(*"whynot", key)
+            assert app.focused is app.screen.query_one("#confirm")
+
+
+@pytest.mark.parametrize("key", ["enter", "escape"])
+async def test_what_was_typed_is_not_dropped_without_a_question(key: str) -> None:
+    app = ShellApp(ConsoleSettings())
+    async with app.run_test() as pilot:
+        answer = await _open(app, pilot, ReasonDialog("Archive", "3 memories", confirm="Archive"))
+        dialog = app.screen
+        await pilot.press(*"why")
+        dialog.query_one(f"#{CANCEL_ID}").focus()
+        await pilot.press(key)
+        await pilot.pause()
+        assert app.screen is not dialog
+        await pilot.press("escape")
+        await pilot.pause(0.1)
+        if app.screen is not dialog:  # the same key again, as if held down
+            await pilot.press("enter")
+            await pilot.pause()
+        assert app.screen is dialog
+        assert dialog.query_one("#reason", Input).value == "why"
+        dialog.query_one(f"#{CANCEL_ID}").focus()
+        await pilot.press("enter")
+        await pilot.pause()
+        await pilot.press("tab", "enter")
+        await pilot.pause()
+        assert answer.value is None

@@ -28,6 +28,7 @@ Result = TypeVar("Result")
 # Keyboards begin to repeat after 250 to 660 ms and then repeat every 20 to 50 ms.
 STILL_S = 0.7
 CANCEL_ID = "cancel"
+_BOX_PERCENT = 96  # of the terminal, as the style sheet has it
 
 
 class Dialog(ModalScreen[Result | None]):
@@ -71,7 +72,7 @@ class Dialog(ModalScreen[Result | None]):
     def on_mount(self) -> None:
         """Hold the key that opened it."""
         self.hold_last_key()
-        self.call_after_refresh(self._say_more)
+        self.call_after_refresh(self._fit_text)
 
     def on_key(self, event: events.Key) -> None:
         """Keep the opening key's repeats from every button and binding."""
@@ -102,7 +103,10 @@ class Dialog(ModalScreen[Result | None]):
     @on(DialogButton.Pressed)
     def _pressed(self, event: DialogButton.Pressed) -> None:
         event.stop()
-        self.dismiss(None if event.button.id == CANCEL_ID else self.answer(event.button))
+        if event.button.id == CANCEL_ID:
+            self.action_cancel()
+        else:
+            self.dismiss(self.answer(event.button))
 
     def action_press(self) -> None:
         """Press the button that has the focus."""
@@ -127,10 +131,23 @@ class Dialog(ModalScreen[Result | None]):
         for text in self.query(".dialog-text"):
             text.scroll_page_up(animate=False)
 
-    def _say_more(self) -> None:
+    def on_resize(self) -> None:
+        """Share the room out anew."""
+        self.call_after_refresh(self._fit_text)
+
+    def _fit_text(self) -> None:
+        """Give the text what the rest leaves of the terminal: an answer is never given to buttons out of sight."""
+        for text in self.query(".dialog-text"):
+            box = self.query_one(".dialog")
+            rest = sum(each.outer_size.height + each.styles.margin.height for each in box.children if each != text)
+            room = self.size.height * _BOX_PERCENT // 100 - box.gutter.height - rest - text.styles.margin.height
+            text.styles.max_height = max(1, room)
+        self.call_after_refresh(self.say_more)
+
+    def say_more(self) -> None:
         """Say which key shows the rest of a text that does not fit."""
-        if any(text.max_scroll_y > 0 for text in self.query(".dialog-text")):
-            self.query_one(".dialog").border_subtitle = Content(f"pgdn more · {self._keys}")
+        is_cut = any(text.max_scroll_y > 0 for text in self.query(".dialog-text"))
+        self.query_one(".dialog").border_subtitle = Content(f"pgdn more · {self._keys}" if is_cut else self._keys)
 
     def action_cancel(self) -> None:
         """Close without doing anything."""

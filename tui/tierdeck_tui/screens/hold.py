@@ -34,7 +34,6 @@ class HoldDialog(ReasonedDialog[HoldAnswer]):
 
     def __init__(self, title: str, text: str, *, now_ms: int) -> None:
         super().__init__(title, text, confirm="Hold")
-        self.add_class("-asks")
         self._now_ms = now_ms
 
     def compose_question(self) -> Iterable[Widget]:

@@ -43,8 +43,8 @@ class OverrideDialog(ReasonedDialog[Override]):
     CSS_PATH = "form.tcss"
 
     def __init__(self, title: str, preview: Callable[[Tier, bool], str], *, to_tier: Tier, asks_held: bool) -> None:
-        super().__init__(title, preview(to_tier, False), confirm="Override")
-        self.add_class("-asks")
+        keys = "tab · ← → move to · enter · esc cancel"
+        super().__init__(title, preview(to_tier, False), confirm="Override", keys=keys)
         self._preview = preview
         self._to_tier = to_tier
         self._asks_held = asks_held
@@ -74,3 +74,4 @@ class OverrideDialog(ReasonedDialog[Override]):
         also = self.query_one("#override-also", OptionRow).chosen
         text = self._preview(self._chosen_tier, _HELD_TOO in also)
         self.query_one(".dialog-text Static", Static).update(Content(visible(text)))
+        self.call_after_refresh(self.say_more)

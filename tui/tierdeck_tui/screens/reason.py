@@ -10,6 +10,7 @@ from textual.widget import Widget
 from textual.widgets import Input, Static
 
 from tierdeck.promote.reason import MIN_REASON_CHARS, reason_chars
+from tierdeck_tui.screens.confirm import ConfirmDialog
 from tierdeck_tui.screens.dialog import Dialog, Result
 from tierdeck_tui.view.sanitise import visible
 from tierdeck_tui.widgets.dialog_button import DialogButton
@@ -19,17 +20,26 @@ from tierdeck_tui.widgets.safe_input import SafeInput
 class ReasonedDialog(Dialog[Result]):
     """Shows what would happen and asks why; subclasses say what the answer holds beside the reason.
 
-    The focus begins on Cancel; what is typed goes into the box all the same. Enter in the box goes on to the
-    button and does not press it.
+    The focus begins on Cancel; what is typed goes into the box all the same. Enter and tab in the box go on to the
+    button and do not press it. Who cancels is asked before what was typed is lost.
 
     Args:
         title, text: what would happen, to what; may quote anybody's words.
         confirm: the button's label, a verb: "Archive".
         is_mandatory: at least `MIN_REASON_CHARS` visible characters are asked for.
+        keys: what the bottom line says about the keys.
     """
 
-    def __init__(self, title: str, text: str, *, confirm: str, is_mandatory: bool = True) -> None:
-        super().__init__(title, text, keys="type · tab choose · enter press · esc cancel")
+    def __init__(
+        self,
+        title: str,
+        text: str,
+        *,
+        confirm: str,
+        is_mandatory: bool = True,
+        keys: str = "type · tab next · enter · esc cancel",
+    ) -> None:
+        super().__init__(title, text, keys=keys)
         self._confirm = confirm
         self._is_mandatory = is_mandatory
 
@@ -72,10 +82,32 @@ class ReasonedDialog(Dialog[Result]):
 
     @on(Input.Submitted)
     def _submitted(self) -> None:
+        if self._go_to_confirm():
+            self.hold_last_key()  # enter: held down, it would go on to press
+
+    def action_next_button(self) -> None:
+        """From the reason to the button that takes it; elsewhere to the next."""
+        if self.focused is not self._box or not self._box.value.strip() or not self._go_to_confirm():
+            super().action_next_button()
+
+    def action_cancel(self) -> None:
+        """Close without doing anything; ask before something typed is lost."""
+        if not any(box.value.strip() for box in self.query(SafeInput)):
+            super().action_cancel()
+            return
+
+        def leave(is_sure: bool | None) -> None:
+            if is_sure:
+                self.dismiss(None)
+
+        text = "What you typed is not kept. Cancel goes back to it."
+        self.app.push_screen(ConfirmDialog(f"{self._confirm}: leave it?", text, confirm="Drop it"), leave)
+
+    def _go_to_confirm(self) -> bool:
         button = self.query_one("#confirm", DialogButton)
         if not button.disabled:
             button.focus()
-            self.hold_last_key()  # enter: held down, it would go on to press
+        return not button.disabled
 
     def lacking(self) -> str:
         """What the answer still lacks, in words; empty when nothing does."""

@@ -130,9 +130,10 @@ def shrink(png: Path) -> None:
 
 
 def make(folder: Path, *, everything: bool, keep_svg: bool) -> list[Path]:
-    """Make the pictures in `folder`; gives the files made."""
+    """Make the pictures in `folder`, which is made too where there is none; gives the files made."""
     chromium = shutil.which("chromium") or shutil.which("google-chrome")
     made: list[Path] = []
+    folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="tierdeck-") as home:
         os.environ.update(HOME=home, XDG_CACHE_HOME=home, XDG_STATE_HOME=home, XDG_CONFIG_HOME=home)
         os.environ.pop("NO_COLOR", None)

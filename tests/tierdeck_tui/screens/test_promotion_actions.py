@@ -26,6 +26,7 @@ from tierdeck.promote.moves.runs import runs
 from tierdeck.store import add_nodes, edit_node, get_node, open_store
 from tierdeck_tui.screens.choice import ChoiceDialog
 from tierdeck_tui.screens.confirm import ConfirmDialog
+from tierdeck_tui.screens.dialog import CANCEL_ID
 from tierdeck_tui.screens.hold import HoldDialog
 from tierdeck_tui.screens.override import OverrideDialog
 from tierdeck_tui.screens.search import SearchScreen
@@ -258,14 +259,70 @@ async def test_a_run_is_undone_with_what_is_refused_shown_first(board: Board) ->
     await board.asked("S")
     await board.confirm()
     override_tier(board.store, [PROVEN], Tier.ARCHIVE, actor="bob", reason="theirs", hold=False)
-    await board.press("left", "G")
+    await board.press("left", "left", "G")
     assert "sweep" in board.lines()[-2]
+    await board.asked("u")  # the sweep, as the last change made here
+    await board.press("escape")
     shown = await board.asked("u")
     assert "1 row would be taken back" in shown
     assert "1 row would be refused" in shown
     await board.confirm()
     assert board.tier(USED_TWICE) is Tier.TASK
     assert board.tier(PROVEN) is Tier.ARCHIVE
+
+
+async def test_u_after_a_sweep_offers_that_run_and_not_an_earlier_change(board: Board) -> None:
+    await board.press("j")
+    await board.asked("a")
+    await board.confirm()
+    await board.asked("S")
+    await board.confirm()
+    await until_said(board, "sweep: moved 1 memory (run 2); u takes it back")
+    shown = await board.asked("u")
+    assert "Undo run 2" in shown
+    assert "It is the last change made here" in shown
+    await board.confirm()
+    assert board.tier(USED_TWICE) is Tier.TASK
+    assert board.tier(PROVEN) is Tier.LONGTERM
+
+
+async def test_u_after_an_approval_of_several_offers_that_run_and_after_a_later_change_that_one(
+    board: Board,
+) -> None:
+    await board.press("space", "space")
+    await board.asked("a")
+    await board.confirm()
+    await until_said(board, "approved 2 memories (run 1); u takes it back")
+    assert "Undo run 1" in await board.asked("u")
+    await board.confirm()
+    assert board.tier(USED_TWICE) is Tier.TASK
+    await board.press("right", "space", "space")
+    await board.asked("p")
+    await board.confirm("both of them")
+    await board.press("right")
+    await board.asked("h")
+    await board.confirm()
+    assert "release released in" in await board.asked("u")
+
+
+@pytest.mark.spec("SPEC-09.14")
+async def test_a_run_is_undone_marked_so_and_redone_by_its_undo(board: Board) -> None:
+    await board.asked("S")
+    await board.confirm()
+    await board.asked("u")
+    await board.confirm()
+    await board.press("left", "left")
+    assert "taken back" in "\n".join(board.lines()[2:4])
+    assert "taken back" not in "\n".join(board.lines()[:2])
+    assert "Redo: take back run 2" in await board.asked("u")
+    assert "2 rows would be done again" in board.painted()
+    await board.confirm()
+    await until_said(board, "did again 2 memories (run 3)")
+    assert (board.tier(USED_TWICE), board.tier(PROVEN)) == (Tier.SESSION, Tier.LONGTERM)
+    await board.press("g", "j")
+    shown = await board.asked("u")
+    assert "run 2 was taken back already, by run 3" in shown
+    assert [button.id for button in board.app.screen.query(DialogButton)] == [CANCEL_ID]
 
 
 @pytest.mark.case("P11")
@@ -291,7 +348,7 @@ async def test_esc_stops_what_is_at_work(tmp_path: Path, make_app: MakeApp) -> N
     async with app.run_test(size=(120, 32), notifications=True) as pilot:
         board = Board(app, pilot)
         await board.open()
-        await board.press("left")
+        await board.press("left", "left")
         await board.asked("u")
         app.screen.query_one("#confirm", DialogButton).press()
         await board.until(lambda: "esc stops" in board.status)

@@ -29,12 +29,14 @@ from tierdeck.promote.moves.holds import dismiss, hold
 from tierdeck.promote.moves.override import override_tier
 from tierdeck.promote.rules import Rules
 from tierdeck.store import add_node, add_nodes, open_store
+from tierdeck_tui.screens.dialog import CANCEL_ID
 from tierdeck_tui.screens.log_filter_form import LogFilterForm
 from tierdeck_tui.screens.promotions import PromotionsScreen
 from tierdeck_tui.screens.search import SearchScreen
 from tierdeck_tui.widgets.card import Card
 from tierdeck_tui.widgets.detail import Detail
 from tierdeck_tui.widgets.dialog_button import DialogButton
+from tierdeck_tui.widgets.footer import ActionFooter
 
 
 async def other_program(board: Board, text: str = "") -> None:
@@ -85,10 +87,10 @@ async def test_every_tab_shows_its_count_and_the_header_how_many_wait(board: Boa
 
 async def test_arrows_and_brackets_go_through_the_tabs_and_round(board: Board) -> None:
     seen = []
-    for key in ("right", "right_square_bracket", "right", "right", "left", "left_square_bracket"):
+    for key in ("right", "right_square_bracket", "right", "right", "right", "left", "left_square_bracket"):
         await board.press(key)
         seen.append(board.rows.id)
-    assert seen == ["near", "log", "runs", "candidates", "runs", "log"]
+    assert seen == ["near", "log", "runs", "held", "candidates", "held", "runs"]
 
 
 async def test_a_click_on_a_tab_shows_it(board: Board) -> None:
@@ -98,6 +100,8 @@ async def test_a_click_on_a_tab_shows_it(board: Board) -> None:
 
 
 async def test_empty_lists_say_why(board: Board) -> None:
+    await board.press("left")
+    assert "Nothing is held" in "\n".join(board.lines())
     await board.press("left")
     assert "No run yet" in "\n".join(board.lines())
     await board.press("left")
@@ -248,14 +252,18 @@ async def test_in_another_programs_store_every_tab_says_what_to_do(tmp_path: Pat
     async with app.run_test(size=(100, 30), notifications=True) as pilot:
         board = Board(app, pilot)
         await board.open()
-        for _ in range(4):
-            shown = "\n".join(board.lines())
-            assert "no accesses are recorded" in " ".join(shown.split())
-            assert "`tierdeck adopt` begins" in " ".join(shown.split())
+        for _ in range(5):
+            shown = " ".join(" ".join(board.lines()).split())
+            assert "Not adopted: no accesses are recorded" in shown
+            assert "`tierdeck adopt` backs the store up and begins to record them" in shown
+            assert board.status == "not adopted: no accesses are recorded"
+            assert "error" not in board.painted()
+            assert str(path) not in board.painted()
             await board.press("right")
-        await board.press("S")
-        await board.until(lambda: "adopt" in board.painted())
-        assert app.screen is board.screen
+        for key in ("S", "v"):
+            await board.press(key)
+            await board.until(lambda: "the store is another program's" in board.painted())
+            assert app.screen is board.screen
 
 
 async def test_a_store_opened_for_reading_lists_and_refuses_what_writes(tmp_path: Path, make_app: MakeApp) -> None:
@@ -265,10 +273,18 @@ async def test_a_store_opened_for_reading_lists_and_refuses_what_writes(tmp_path
         board = Board(app, pilot)
         await board.open()
         assert len(board.rows.items) == 2
-        for key in ("a", "d", "p", "h", "u", "S"):
+        for key in ("a", "d", "p", "h", "u"):
             await board.press(key)
             assert app.screen is board.screen
         await board.until(lambda: "open for reading only" in board.painted())
+        grey = {item.id for item in board.screen.query_one(ActionFooter).items() if item.is_grey}
+        assert {"approve", "override", "hold", "undo"} <= grey
+        assert "sweep" not in grey
+        shown = await board.asked("S")
+        assert "Sweep: 2 memories would move" in shown
+        assert "Not to be applied: the store is open for reading only" in " ".join(shown.split())
+        assert [button.id for button in app.screen.query(DialogButton)] == [CANCEL_ID]
+        await board.press("escape")
         assert board.log() == []
 
 
@@ -287,7 +303,7 @@ async def test_no_text_drives_the_terminal_from_any_place_of_the_screen(tmp_path
     async with app.run_test(size=(120, 32)) as pilot:
         board = Board(app, pilot)
         await board.open()
-        for _ in range(4):
+        for _ in range(5):
             for _ in range(min(9, len(board.rows.items))):
                 assert controls(board.painted()) == []
                 await board.press("j")
@@ -297,6 +313,63 @@ async def test_no_text_drives_the_terminal_from_any_place_of_the_screen(tmp_path
             await board.press("escape")
         await board.press("right", "right", "f")
         assert controls(board.painted()) == []
+
+
+async def test_the_held_tab_says_until_when_who_and_why_and_h_releases(board: Board) -> None:
+    hold(board.store, [PROVEN], actor="bob", reason="not before the review", until_ms=4_000_000_000_000)
+    hold(board.store, [UNUSED], actor="ann", reason="keep it")
+    with board.store.writing() as conn:
+        conn.execute("UPDATE nodes SET tier = 'longterm' WHERE id = ?", (UNUSED,))
+    board.app.post_message(Card.BoardOpened("held", None))
+    await board.press("r")
+    await board.until(lambda: "[Held 2]" in board.tabs)
+    assert board.status == "2 memories are held, newest first · 1 moved by another program"
+    first, text, second, reason = board.lines()[:4]
+    assert "task  moved to longterm by another program  without end" in first
+    assert "“keep it” · task memory that nobody used" in text
+    assert "session  until 2096-10-02" in second
+    assert "by bob" in second
+    assert "“not before the review” · session memory" in reason
+    assert "p override" in board.painted()
+    shown = await board.asked("h")
+    assert "Release 1 memory" in shown
+    await board.confirm()
+    assert [item.node_id for item in board.rows.items] == [PROVEN]
+    assert "held in session" in board.pane
+
+
+@pytest.mark.case("X05")
+@pytest.mark.parametrize("cells", [60, 80])
+async def test_a_narrow_terminal_cuts_no_count_away(tmp_path: Path, make_app: MakeApp, cells: int) -> None:
+    app = make_app(waiting_store(tmp_path / "waiting.db"), SETTINGS)
+    async with app.run_test(size=(cells, 16)) as pilot:
+        board = Board(app, pilot)
+        await board.open()
+        await board.press("space")
+        tabs, status = board.painted().split("\n")[1:3]
+        assert all(part in tabs for part in ("Candidates 2", "Near 2", "Log 0", "Runs 0", "Held 0"))
+        if cells == 60:
+            assert "✓ 1 marked · 2 wait · t→s 1 · s→l 1" in status
+        assert "…" not in status
+
+
+async def test_the_log_shows_what_is_new_unless_the_cursor_was_moved(board: Board) -> None:
+    hold(board.store, [PROVEN], actor="bob", reason="first")
+    await board.press("right", "right", "r")
+    for number in range(40):
+        hold(board.store, [UNUSED], actor="bob", reason=f"again {number}")
+    await board.press("r")
+    assert "again 39" in board.lines()[1]
+    assert board.rows.cursor_number == 0
+    await board.press("left")
+    hold(board.store, [UNUSED], actor="bob", reason="while another tab was shown")
+    await board.press("r", "right")
+    assert "while another tab was shown" in board.lines()[1]
+    await board.press("j")
+    stood = board.screen.subject_entry()
+    hold(board.store, [UNUSED], actor="bob", reason="the latest")
+    await board.press("r")
+    assert board.screen.subject_entry() == stood
 
 
 async def test_the_overviews_cards_open_a_tab_by_rule_and_the_log_without_its_filter(board: Board) -> None:

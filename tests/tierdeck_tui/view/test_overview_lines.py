@@ -70,6 +70,7 @@ def test_what_waits_is_told_by_rule_and_each_line_leads_there() -> None:
     assert (shown["nearly"].value, shown["nearly"].tab) == ("5 lack one thing", "near")
     assert (shown["log"].value, shown["log"].tab) == ("1 row", "log")
     assert shown["held, yet moved"].state == "warn"
+    assert (shown["held"].tab, shown["held, yet moved"].tab) == ("held", "held")
     assert "held, yet moved" not in {line.label for line in promotion_lines(facts(promotion()))}
 
 

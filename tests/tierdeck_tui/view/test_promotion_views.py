@@ -12,10 +12,10 @@ from tests.tierdeck_tui.conftest import HOSTILE_TEXTS
 from tests.tierdeck_tui.test_app import controls
 from tests.tierdeck_tui.view.rows import NOW_MS, row
 from tierdeck.promote.outlook.candidate_page import Candidate
-from tierdeck.promote.records import LogEntry, LogFilter, Run
+from tierdeck.promote.records import Hold, LogEntry, LogFilter, Run
 from tierdeck.promote.rules import DAY_MS, Facts, Rules, decide
 from tierdeck_tui.reading.promotion_facts import PromotionFacts
-from tierdeck_tui.reading.promotion_items import CandidateItem, Item, LogItem, RunItem
+from tierdeck_tui.reading.promotion_items import CandidateItem, HoldItem, Item, LogItem, RunItem
 from tierdeck_tui.reading.run_undo import RunUndo
 from tierdeck_tui.view import promotion_status as say
 from tierdeck_tui.view.line import text_of
@@ -48,7 +48,16 @@ def test_both_lines_of_every_kind_of_row_are_as_wide_as_asked_whatever_the_texts
     entry = replace(ENTRY, actor=text, reason=text, node_id=text, from_tier=text, to_tier=text)
     run = replace(RUN, actor=text, reason=text, rejections=((text, 3),))
     facts = replace(PROVEN, node_id=text)
-    for item in (candidate(facts, text), LogItem(entry, row(text)), LogItem(entry, None), RunItem(run)):
+    hold = Hold(text, text, NOW_MS, NOW_MS, text, text, 3, moved_to=text)
+    for item in (
+        candidate(facts, text),
+        LogItem(entry, row(text)),
+        LogItem(entry, None),
+        RunItem(run),
+        RunItem(run, 8),
+        HoldItem(hold, row(text)),
+        HoldItem(hold, None),
+    ):
         for one in item_lines(item, ItemLook(cells, NOW_MS, is_cursor=True, is_marked=True)):
             assert cell_len(text_of(one)) == cells
             assert controls(text_of(one)) == []
@@ -86,10 +95,12 @@ def test_a_run_that_did_not_end_says_so_and_what_the_others_lacked() -> None:
 def test_the_line_above_a_list_counts_by_rule_or_one_rule_only() -> None:
     counts = FACTS.candidates
     assert text_of(say.by_rule_status(counts, None, is_near=False)) == "2 memories wait · task → session 2"
+    short = text_of(say.by_rule_status(counts, None, is_near=False, is_short=True))
+    assert short == "2 wait · t→s 2"
     only = text_of(say.by_rule_status(counts, "session-longterm", is_near=False))
     assert only == "0 memories wait · only session → longterm (x drops it)"
     assert text_of(say.by_rule_status(None, None, is_near=True)) == "counting…"
-    assert say.tab_numbers(FACTS) == {"candidates": "2", "near": "1", "log": "12", "runs": "1"}
+    assert say.tab_numbers(FACTS) == {"candidates": "2", "near": "1", "log": "12", "runs": "1", "held": "0"}
     assert "3 moves in 30 days" in text_of(say.spark_line(FACTS))
 
 

@@ -21,7 +21,10 @@ SPARK_DAYS = 30
 
 @dataclass(frozen=True, slots=True)
 class PromotionFacts:
-    """Promotion in numbers. `last_runs` newest first; `by_day` the moves of the last days, oldest first."""
+    """Promotion in numbers. `last_runs` newest first; `by_day` the moves of the last days, oldest first.
+
+    `moved_holds` are those of the held memories that another program moved all the same.
+    """
 
     candidates: Mapping[RuleName, int]
     near: Mapping[RuleName, int]
@@ -30,6 +33,7 @@ class PromotionFacts:
     runs: int
     last_runs: tuple[Run, ...]
     by_day: tuple[tuple[str, int], ...]
+    moved_holds: int = 0
 
     @property
     def waiting(self) -> int:
@@ -47,14 +51,16 @@ def read_promotion_facts(deck: Console) -> PromotionFacts:
     store, rules = deck.store, configured_rules(deck)
     check_tracked(store)
     now = store.now_ms()
+    held = holds(store, now_ms=now)
     return PromotionFacts(
         candidates=dict(count_candidates(store, rules, now)),
         near=dict(count_near(store, rules, now)),
-        held=len(holds(store, now_ms=now)),
+        held=len(held),
         log_rows=count_entries(store, LogFilter()),
         runs=count_runs(store),
         last_runs=tuple(runs(store, limit_rows=LAST_RUNS)),
         by_day=moves_per_day(store, SPARK_DAYS, now),
+        moved_holds=sum(hold.moved_to is not None for hold in held),
     )
 
 

@@ -11,11 +11,12 @@ from dataclasses import dataclass
 from tierdeck.model import NodeRow
 from tierdeck.promote.log.entries import entries
 from tierdeck.promote.log.undone import undone_in, undone_of_runs
+from tierdeck.promote.moves.holds import holds
 from tierdeck.promote.moves.runs import runs
 from tierdeck.promote.outlook.candidate_page import Candidate, CandidatePage, Place
 from tierdeck.promote.outlook.candidates import candidates
 from tierdeck.promote.outlook.near import near
-from tierdeck.promote.records import LogEntry, LogFilter, Run
+from tierdeck.promote.records import Hold, LogEntry, LogFilter, Run
 from tierdeck.promote.rules import RuleName, Rules
 from tierdeck.store import Store
 from tierdeck.store.rows import read_rows
@@ -77,7 +78,25 @@ class RunItem:
         return None
 
 
-Item = CandidateItem | LogItem | RunItem
+@dataclass(frozen=True, slots=True)
+class HoldItem:
+    """A memory that is held; `row` None: another program deleted it just now."""
+
+    hold: Hold
+    row: NodeRow | None
+
+    @property
+    def key(self) -> str:
+        """What tells it from the others of its list."""
+        return self.hold.node_id
+
+    @property
+    def node_id(self) -> str | None:
+        """The memory that it is about."""
+        return self.hold.node_id
+
+
+Item = CandidateItem | LogItem | RunItem | HoldItem
 # Reads at most so many rows, in a worker.
 ReadItems = Callable[[int], "ItemPage"]
 
@@ -125,6 +144,18 @@ def run_items(store: Store, before_id: int | None = None) -> ReadItems:
         more = run_items(store, found[-1].id) if len(found) == limit_rows else None
         undone = undone_by_run(store, found)
         return ItemPage(tuple(RunItem(run, undone.get(run.id, 0)) for run in found), more)
+
+    return read
+
+
+def hold_items(store: Store, after: int = 0) -> ReadItems:
+    """The memories that are held, the latest first; `after`: so many come before."""
+
+    def read(limit_rows: int) -> ItemPage:
+        found = holds(store)[after : after + limit_rows]
+        rows = store.read(lambda conn: read_rows(conn, [hold.node_id for hold in found]))
+        more = hold_items(store, after + limit_rows) if len(found) == limit_rows else None
+        return ItemPage(tuple(HoldItem(hold, rows.get(hold.node_id)) for hold in found), more)
 
     return read
 

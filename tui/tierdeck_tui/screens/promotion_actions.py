@@ -23,13 +23,13 @@ from tierdeck.promote.moves.holds import dismiss
 from tierdeck.promote.moves.undo import undo_run
 from tierdeck.promote.outlook.sweep import apply_sweep
 from tierdeck.promote.outlook.sweep_plan import SweepPlan, plan_sweep
-from tierdeck.promote.records import Run, RunReport
+from tierdeck.promote.records import RunReport
 from tierdeck.promote.rules import Rules
-from tierdeck.store import Store
+from tierdeck.store import Store, StoreKind
 from tierdeck_tui.reading.console import Console
 from tierdeck_tui.reading.promotion_facts import configured_rules
 from tierdeck_tui.reading.promotion_items import CandidateItem
-from tierdeck_tui.reading.run_undo import read_run_undo
+from tierdeck_tui.reading.run_undo import RunUndo, read_run_undo
 from tierdeck_tui.screens.choice import ChoiceDialog
 from tierdeck_tui.screens.confirm import ConfirmDialog
 from tierdeck_tui.screens.reason import ReasonDialog
@@ -77,6 +77,8 @@ class PromotionActionsScreen(TierActionsScreen):
     def __init__(self, console: Console) -> None:
         super().__init__(console)
         self._job: _Job | None = None
+        # The last change made here, where it was a run; forgotten once it was offered to be taken back.
+        self._last_run: int | None = None
 
     def chosen_candidates(self) -> tuple[CandidateItem, ...]:
         """The candidates that an action takes: the marked ones, else the one under the cursor."""
@@ -108,12 +110,14 @@ class PromotionActionsScreen(TierActionsScreen):
         self._dismiss_candidates(self.chosen_candidates())
 
     def action_sweep(self) -> None:
-        """Show what the rules would move now; apply it when asked to."""
-        self._sweep()
+        """Show what the rules would move now; apply it when asked to, which a read-only store is not."""
+        if self._is_tracked():
+            self._sweep()
 
     def action_verify_log(self) -> None:
         """Check the chain of the log."""
-        self._verify()
+        if self._is_tracked():
+            self._verify()
 
     @work(group="change", description="change memories")
     async def _approve(self, items: Sequence[CandidateItem]) -> None:
@@ -166,7 +170,7 @@ class PromotionActionsScreen(TierActionsScreen):
             self.show_job(())
             self.shell.show_error(e)
         else:
-            self._tell_run(report, "sweep:")
+            self._tell_run(report, "sweep: moved", can_undo=True)
 
     async def _confirm_sweep(self, plan: SweepPlan) -> bool:
         # Why it has to be confirmed comes first, where nobody has to scroll for it.
@@ -178,31 +182,44 @@ class PromotionActionsScreen(TierActionsScreen):
             await self.app.push_screen_wait(ChoiceDialog("Sweep: nothing is due", text, []))
             return False
         title = f"Sweep: {counted(plan.due_rows, 'memory', 'memories')} would move"
+        if self.shell.is_read_only:
+            text = f"Not to be applied: {self.shell.read_only_reason}.\n\n{text}"
+            await self.app.push_screen_wait(ChoiceDialog(title, text, []))
+            return False
         return await self.app.push_screen_wait(ConfirmDialog(title, text, confirm="Apply")) is True
 
     @work(group="change", description="undo a run")
-    async def undo_a_run(self, run: Run) -> None:
-        """Take back what a run did, as far as that still stands."""
+    async def undo_a_run(self, run_id: int, *, is_elsewhere: bool = False) -> None:
+        """Take back what a run did, as far as that still stands; of an undo it is a redo.
+
+        Args:
+            is_elsewhere: it is the last change made here, and not what the cursor stands on.
+        """
         if self._is_busy():
             return
         store, actor = self.deck.store, self.deck.operator()
         try:
-            preview = await asyncio.to_thread(read_run_undo, store, run.id)
-            text = "\n".join(text_of(one) for one in run_undo_lines(preview, self.dialog_cells))
-            if not preview.standing:
-                await self.app.push_screen_wait(ChoiceDialog(f"Undo run {run.id}", text, []))
-                return
-            dialog = ConfirmDialog(f"Undo run {run.id}", text, confirm="Take back")
-            if await self.app.push_screen_wait(dialog) is not True:
+            preview = await asyncio.to_thread(read_run_undo, store, run_id)
+            if not await self._confirm_undo_of_run(preview, is_elsewhere=is_elsewhere):
                 return
             report = await self._at_work(
-                f"undo run {run.id}",
-                lambda tell, stop: undo_run(store, run.id, actor=actor, pace=Pace(tell, stop)),
+                f"undo run {run_id}",
+                lambda tell, stop: undo_run(store, run_id, actor=actor, pace=Pace(tell, stop)),
             )
         except TierdeckError as e:
             self.shell.show_error(e)
         else:
-            self._tell_run(report, "took back")
+            self._tell_run(report, "did again" if preview.is_redo else "took back")
+
+    async def _confirm_undo_of_run(self, preview: RunUndo, *, is_elsewhere: bool) -> bool:
+        text = "\n".join(text_of(one) for one in run_undo_lines(preview, self.dialog_cells))
+        title = f"{'Redo: take back' if preview.is_redo else 'Undo'} run {preview.run_id}"
+        if not preview.standing:
+            await self.app.push_screen_wait(ChoiceDialog(title, text, []))
+            return False
+        if is_elsewhere:
+            text += "\n\nIt is the last change made here. After Cancel, undo means the row you look at."
+        return await self.app.push_screen_wait(ConfirmDialog(title, text, confirm="Take back")) is True
 
     @work(group="change", description="verify the log")
     async def _verify(self) -> None:
@@ -227,9 +244,31 @@ class PromotionActionsScreen(TierActionsScreen):
             where = f" (first at row {found.first_bad})" if found.first_bad is not None else ""
             self.notify(f"the log is not whole: {found.problem}{where}", severity="error", timeout=20)
 
-    def _tell_run(self, report: RunReport, done: str) -> None:
+    async def tell_done(self, report: RunReport, done: str) -> None:
+        """Say what came of an action; what moved several is offered to be taken back as the run it was."""
+        if report.run_id is None or len(report.moved) < 2:
+            self._last_run = None
+            await super().tell_done(report, done)
+        else:
+            self._tell_run(report, done, can_undo=True)
+
+    async def changed_here(self, ids: Sequence[str], message: str) -> None:
+        """Say what was done, and remember it for `u` in place of a run."""
+        self._last_run = None
+        await super().changed_here(ids, message)
+
+    def _tell_run(self, report: RunReport, done: str, *, can_undo: bool = False) -> None:
+        self._last_change, self._last_run = {}, report.run_id if can_undo and report.moved else None
         self.report(report, done)
-        self.done(report_words(report, done))
+        also = "; u takes it back" if self._last_run is not None else ""
+        self.done(report_words(report, done) + also)
+
+    def _is_tracked(self) -> bool:
+        """Whether there is anything to look at; says so where another program's store was not adopted."""
+        is_foreign = self.deck.store.kind is StoreKind.FOREIGN
+        if is_foreign:
+            self.notify(self.shell.read_only_reason, severity="warning")
+        return not is_foreign
 
     def _is_busy(self) -> bool:
         if self._job is not None:

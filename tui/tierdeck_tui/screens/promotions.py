@@ -16,6 +16,7 @@ from tierdeck.errors import TierdeckError
 from tierdeck.promote.log.entries import count_entries
 from tierdeck.promote.records import LogEntry, LogFilter
 from tierdeck.promote.rules import RuleName
+from tierdeck.store import StoreKind
 from tierdeck_tui.actions import Scope
 from tierdeck_tui.messages import MemoryWanted, PromotionFailed, PromotionRead
 from tierdeck_tui.reading.console import Console
@@ -26,6 +27,7 @@ from tierdeck_tui.reading.promotion_items import (
     ReadItems,
     RunItem,
     candidate_items,
+    hold_items,
     log_items,
     near_items,
     run_items,
@@ -45,11 +47,11 @@ from tierdeck_tui.widgets.tab_bar import TabBar, TabTitle
 
 TWO_PANES_CELLS = 100
 # Where an action has something to act on; those that are not named can be done in every tab.
-_ON_MEMORIES = frozenset({"candidates", "near", "log"})
+_ON_MEMORIES = frozenset({"candidates", "near", "log", "held"})
 _LIVE_TABS = {
     "approve": frozenset({"candidates"}),
     "dismiss_candidate": frozenset({"candidates"}),
-    "filter_rows": _ON_MEMORIES,
+    "filter_rows": frozenset({"candidates", "near", "log"}),
     **dict.fromkeys(("override", "hold", "log", "copy", "edit", "archive", "restore", "open_memory"), _ON_MEMORIES),
 }
 # Between two counts while another program writes all along.
@@ -88,6 +90,8 @@ class PromotionsScreen(PromotionActionsScreen):
         self._job_status: Line = ()
         self._is_counting = False
         self._is_count_due = False
+        # An expected state, told once and in plain words; nothing is read that is not there.
+        self._is_foreign = console.store.kind is StoreKind.FOREIGN
 
     def compose_body(self) -> Iterable[Widget]:
         """The tabs, one line that says what is listed, then the lists and the pane."""
@@ -159,7 +163,8 @@ class PromotionsScreen(PromotionActionsScreen):
 
     def _fill(self, tab: Tab) -> None:
         self._say_empty(tab)
-        self._list(tab).show(self._read_of(tab))
+        if not self._is_foreign:
+            self._list(tab).show(self._read_of(tab))
 
     def _read_of(self, tab: Tab) -> ReadItems:
         store, rules = self.deck.store, configured_rules(self.deck)
@@ -167,14 +172,16 @@ class PromotionsScreen(PromotionActionsScreen):
             return candidate_items(store, rules, self._rules.get(tab))
         if tab == "near":
             return near_items(store, rules, self._rules.get(tab))
-        return log_items(store, self._log_filter()) if tab == "log" else run_items(store)
+        if tab == "log":
+            return log_items(store, self._log_filter())
+        return run_items(store) if tab == "runs" else hold_items(store)
 
     # Numbers.
 
     def _count(self) -> None:
         """Count what waits, once at a time: of a million memories it takes seconds, and others go on writing."""
         self._is_count_due = self._is_counting
-        if not self._is_counting:
+        if not self._is_counting and not self._is_foreign:
             self._is_counting = True
             self._read_facts()
 
@@ -241,14 +248,18 @@ class PromotionsScreen(PromotionActionsScreen):
         except NoMatches:  # a thread's last word, while the screen is taken down
             return
         marked = marked_piece(len(self._board.rows.marked))
+        lead = (marked,) if marked.text and not self._job_status else ()
         status = self._job_status or self._status()
-        bar.show((marked, *status) if marked.text and not self._job_status else status)
+        short = () if self._job_status else self._status(is_short=True)
+        bar.show((*lead, *status), (*lead, *short))
         facts = self._facts
         numbers = say.tab_numbers(facts)
         tabs = [TabTitle(tab, tab.capitalize(), numbers.get(tab, "")) for tab in TABS]
         self.query_one("#tabs", TabBar).show(tabs, self._tab, say.spark_line(facts))
 
-    def _status(self) -> Line:
+    def _status(self, *, is_short: bool = False) -> Line:
+        if self._is_foreign:
+            return say.not_adopted_status()
         if self._failure is not None:
             return say.failed_lines(self._failure)[1]
         facts, rule = self._facts, self._rules.get(self._tab)
@@ -256,19 +267,25 @@ class PromotionsScreen(PromotionActionsScreen):
             return say.log_status(self._log_rows, self._ask.chips)
         if self._tab == "runs":
             return say.runs_status(facts)
+        if self._tab == "held":
+            return say.held_status(facts)
         numbers = None if facts is None else facts.candidates if self._tab == "candidates" else facts.near
-        return say.by_rule_status(numbers, rule, is_near=self._tab == "near")
+        return say.by_rule_status(numbers, rule, is_near=self._tab == "near", is_short=is_short)
 
     def _say_empty(self, tab: Tab) -> None:
         rule = self._rules.get(tab)
-        if self._failure is not None:
+        if self._is_foreign:
+            lines = say.not_adopted()
+        elif self._failure is not None:
             lines = say.failed_lines(self._failure)
         elif tab == "candidates":
             lines = say.nothing_waits(self._facts, rule, is_automatic=self.deck.settings.promotion.automatic)
         elif tab == "near":
             lines = say.nothing_near(rule)
+        elif tab == "log":
+            lines = say.nothing_logged(self._ask.chips)
         else:
-            lines = say.nothing_logged(self._ask.chips) if tab == "log" else say.no_runs()
+            lines = say.no_runs() if tab == "runs" else say.none_held()
         self._list(tab).show_empty(lines)
 
     @on(RowList.Failed)
@@ -295,8 +312,6 @@ class PromotionsScreen(PromotionActionsScreen):
         if self._tab == "log":
             form = LogFilterForm(self._ask, now_ms=self.deck.store.now_ms())
             self.app.push_screen(form, lambda ask: self._filter_log(ask) if ask is not None else None)
-        elif self._tab == "runs":
-            self.notify("runs have no filter; enter lists a run's rows in the log")
         else:
             choices = [Choice("", "all rules"), *(Choice(rule, rule_words(rule)) for rule in RULES)]
             dialog = ChoiceDialog("List", "", choices, first=self._rules.get(self._tab) or "")
@@ -339,10 +354,14 @@ class PromotionsScreen(PromotionActionsScreen):
             self.post_message(MemoryWanted(node_id))
 
     def action_undo(self) -> None:
-        """Take back the last change made here, else what the row under the cursor tells of."""
+        """Take back the last change made here, a run's too, else what the row under the cursor tells of."""
         item = self._board.rows.cursor_item
-        if isinstance(item, RunItem) and not self._last_change:
-            self.undo_a_run(item.run)
+        here = item.run.id if isinstance(item, RunItem) else None
+        last, self._last_run = self._last_run, None
+        if last is not None:
+            self.undo_a_run(last, is_elsewhere=last != here)
+        elif here is not None and not self._last_change:
+            self.undo_a_run(here)
         else:
             super().action_undo()
 

@@ -69,10 +69,10 @@ def promotion_lines(facts: OverviewFacts) -> list[CardLine]:
     ]
     lines.append(CardLine("nearly", f"{count(sum(found.near.values()))} lack one thing", tab="near"))
     if found.held:
-        lines.append(CardLine("held", count(found.held)))
+        lines.append(CardLine("held", count(found.held), tab="held"))
     if facts.moved_holds:
-        moved = f"{count(facts.moved_holds)}; see `tierdeck holds`"
-        lines.append(CardLine("held, yet moved", moved, state="warn"))
+        moved = f"{count(facts.moved_holds)} by another program"
+        lines.append(CardLine("held, yet moved", moved, state="warn", tab="held"))
     lines.append(CardLine("log", counted(found.log_rows, "row"), tab="log"))
     return lines
 

@@ -1,4 +1,4 @@
-"""The two lines that a candidate, a row of the log and a run take in the Promotions screen's lists. Pure."""
+"""The two lines of a candidate, a row of the log, a run or a hold in the Promotions screen's lists. Pure."""
 
 from __future__ import annotations
 
@@ -7,15 +7,17 @@ from dataclasses import dataclass
 from rich.cells import cell_len
 
 from tierdeck.model import NodeRow
-from tierdeck.promote.records import LogEntry, Run
+from tierdeck.promote.records import Hold, LogEntry, Run
 from tierdeck.promote.rules import Criterion, Decision
-from tierdeck_tui.reading.promotion_items import CandidateItem, Item, LogItem
+from tierdeck_tui.reading.promotion_items import CandidateItem, HoldItem, Item, LogItem
 from tierdeck_tui.view.decision_lines import rule_words, verdict
 from tierdeck_tui.view.excerpt import excerpt_line
 from tierdeck_tui.view.format import AGE_CELLS, age, count, counted, local_time, percent, short_number
+from tierdeck_tui.view.hold_line import moved_words
 from tierdeck_tui.view.line import Line, Piece, Role, fit, text_of
 from tierdeck_tui.view.log_line import deed_words
-from tierdeck_tui.view.run_line import moved_words, rejection_words, undone_words
+from tierdeck_tui.view.run_line import moved_words as run_words
+from tierdeck_tui.view.run_line import rejection_words, undone_words
 from tierdeck_tui.view.safe_text import safe
 from tierdeck_tui.view.sanitise import pad, visible
 
@@ -45,6 +47,8 @@ def item_lines(item: Item, look: ItemLook) -> tuple[Line, Line]:
         return _candidate_lines(item.candidate.decision, item.candidate.row, look)
     if isinstance(item, LogItem):
         return _log_lines(item.entry, item.row, look, is_undone=item.is_undone)
+    if isinstance(item, HoldItem):
+        return _hold_lines(item.hold, item.row, look)
     return _run_lines(item.run, look, item.undone)
 
 
@@ -99,6 +103,26 @@ def _log_lines(entry: LogEntry, row: NodeRow | None, look: ItemLook, *, is_undon
     return fit(head, look.cells), _with_text(lead, row, look)
 
 
+def _hold_lines(hold: Hold, row: NodeRow | None, look: ItemLook) -> tuple[Line, Line]:
+    until = "without end" if hold.until_ms is None else f"until {local_time(hold.until_ms)[:_MINUTE_CELLS]}"
+    head = [
+        *_gutter(look),
+        Piece(f" {safe(hold.tier)}", "tier"),
+        Piece(f"  {moved_words(hold)}" if hold.moved_to is not None else "", "warning"),
+        Piece(f"  {until}"),
+        Piece(f"  by {safe(hold.actor)}"),
+        Piece(f"  since {local_time(hold.set_at_ms)[:_MINUTE_CELLS]}", "muted"),
+    ]
+    lead = [
+        Piece(_CURSOR_GLYPH if look.is_cursor else " ", "mark"),
+        Piece("  "),
+        Piece(f"“{safe(hold.reason)}” · " if hold.reason else ""),
+    ]
+    if row is None:
+        return fit(head, look.cells), fit([*lead, Piece("the memory is gone", "warning")], look.cells)
+    return fit(head, look.cells), _with_text(lead, row, look)
+
+
 def _run_lines(run: Run, look: ItemLook, undone: int) -> tuple[Line, Line]:
     state = "" if run.ended_at_ms is not None else "  not ended"
     when = local_time(run.at_ms)[:_MINUTE_CELLS]
@@ -113,7 +137,7 @@ def _run_lines(run: Run, look: ItemLook, undone: int) -> tuple[Line, Line]:
     rejected = rejection_words(run)
     lead = [
         Piece(_CURSOR_GLYPH if look.is_cursor else " ", "mark"),
-        Piece("  " + moved_words(run), "plain"),
+        Piece("  " + run_words(run), "plain"),
         Piece(f" · {undone_words(run, undone)}" if undone else "", "warning"),
         Piece(f" · “{safe(run.reason)}”" if run.reason else "", "plain"),
         Piece(f" · lacked: {rejected}" if rejected else "", "muted"),

@@ -25,6 +25,7 @@ def tab_numbers(facts: PromotionFacts | None) -> dict[str, str]:
         "near": count(sum(facts.near.values())),
         "log": count(facts.log_rows),
         "runs": count(facts.runs),
+        "held": count(facts.held),
     }
 
 
@@ -37,19 +38,28 @@ def spark_line(facts: PromotionFacts | None) -> Line:
     return line(Piece(bars, "keyword"), Piece(f" {counted(moves, 'move')} in {SPARK_DAYS} days ", "muted"))
 
 
-def by_rule_status(numbers: Mapping[RuleName, int] | None, rule: RuleName | None, *, is_near: bool) -> Line:
-    """How many wait, by rule; or those of one rule only."""
+def by_rule_status(
+    numbers: Mapping[RuleName, int] | None, rule: RuleName | None, *, is_near: bool, is_short: bool = False
+) -> Line:
+    """How many wait, by rule; or those of one rule only.
+
+    Args:
+        is_short: a rule is told by the first letters of its tiers, so that no number is cut off in 60 cells.
+    """
     if numbers is None:
         return line(Piece("counting…", "muted"))
     total = numbers.get(rule, 0) if rule else sum(numbers.values())
     what = "lack one thing" if is_near else "wait"
     if total == 1:
         what = "lacks one thing" if is_near else "waits"
-    head = Piece(f"{counted(total, 'memory', 'memories')} {what}", "strong")
+    who = count(total) if is_short else counted(total, "memory", "memories")
+    head = Piece(f"{who} {what}", "strong")
     if rule:
         return line(head, Piece(f" · only {rule_words(rule)} (x drops it)", "mark"))
-    parts = [f"{rule_words(name)} {count(number)}" for name, number in numbers.items() if number]
-    return line(head, Piece(f" · {', '.join(parts)}" if parts else "", "muted"))
+    words = _rule_letters if is_short else rule_words
+    parts = [f"{words(name)} {count(number)}" for name, number in numbers.items() if number]
+    separator = " · " if is_short else ", "
+    return line(head, Piece(f" · {separator.join(parts)}" if parts else "", "muted"))
 
 
 def log_status(rows: int | None, chips: Sequence[str]) -> Line:
@@ -66,11 +76,29 @@ def log_status(rows: int | None, chips: Sequence[str]) -> Line:
 
 
 def runs_status(facts: PromotionFacts | None) -> Line:
-    """How many runs there are, and what is held."""
+    """How many runs there are."""
     if facts is None:
         return line(Piece("counting…", "muted"))
-    held = f" · {counted(facts.held, 'memory is', 'memories are')} held" if facts.held else ""
-    return line(Piece(counted(facts.runs, "run"), "strong"), Piece(f", newest first{held}", "muted"))
+    return line(Piece(counted(facts.runs, "run"), "strong"), Piece(", newest first", "muted"))
+
+
+def held_status(facts: PromotionFacts | None) -> Line:
+    """How many memories no rule moves, and how many of them another program moved."""
+    if facts is None:
+        return line(Piece("counting…", "muted"))
+    if not facts.held:
+        return line(Piece("nothing is held", "muted"))
+    moved = f" · {count(facts.moved_holds)} moved by another program" if facts.moved_holds else ""
+    return line(
+        Piece(counted(facts.held, "memory is held", "memories are held"), "strong"),
+        Piece(", newest first", "muted"),
+        Piece(moved, "warning"),
+    )
+
+
+def not_adopted_status() -> Line:
+    """Why there is nothing to count in another program's store."""
+    return line(Piece("not adopted: no accesses are recorded", "muted"))
 
 
 def nothing_waits(facts: PromotionFacts | None, rule: str | None, *, is_automatic: bool) -> list[Line]:
@@ -116,9 +144,28 @@ def no_runs() -> list[Line]:
     return [line(""), line("No run yet."), line(Piece("S shows what a sweep would move", "muted"))]
 
 
+def none_held() -> list[Line]:
+    """Why no hold is listed."""
+    return [line(""), line("Nothing is held."), line(Piece("h on a memory lets no rule move it", "muted"))]
+
+
+def not_adopted() -> list[Line]:
+    """What every list says in another program's store."""
+    return [
+        line(""),
+        line("Not adopted: no accesses are recorded, so the rules know nothing of these memories."),
+        line(Piece("`tierdeck adopt` backs the store up and begins to record them.", "muted")),
+    ]
+
+
 def failed_lines(error: TierdeckError) -> list[Line]:
     """An error in place of a list, with what to do."""
     lines = [line(""), line(Piece(f"error: {visible(error.message, one_line=True)}", "error"))]
     if error.hint:
         lines.append(line(Piece(f"{visible(error.hint, one_line=True)}", "muted")))
     return lines
+
+
+def _rule_letters(rule: str) -> str:
+    """`t→s` for `task-session`."""
+    return "→".join(tier[:1] for tier in rule.split("-"))

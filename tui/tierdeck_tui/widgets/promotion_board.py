@@ -13,12 +13,14 @@ from tierdeck_tui.reading.promotion_items import Item
 from tierdeck_tui.widgets.promotion_pane import PromotionPane
 from tierdeck_tui.widgets.row_list import RowList
 
-Tab = Literal["candidates", "near", "log", "runs"]
-TABS: tuple[Tab, ...] = ("candidates", "near", "log", "runs")
+Tab = Literal["candidates", "near", "log", "runs", "held"]
+TABS: tuple[Tab, ...] = ("candidates", "near", "log", "runs", "held")
+# Told from their newest row on: whoever stands there wants to see what is new.
+_NEWEST_FIRST = frozenset({"log", "runs"})
 
 
 class PromotionBoard(Horizontal):
-    """Four lists, each with its own cursor, marks and place. `tab` names the one that is shown."""
+    """Five lists, each with its own cursor, marks and place. `tab` names the one that is shown."""
 
     def __init__(self, deck: Console, *, id: str) -> None:
         super().__init__(id=id)
@@ -29,7 +31,7 @@ class PromotionBoard(Horizontal):
     def compose(self) -> ComposeResult:
         """The lists, then the pane."""
         for tab in TABS:
-            yield RowList(id=tab)
+            yield RowList(id=tab, stays_first=tab in _NEWEST_FIRST)
         yield PromotionPane(self._deck, id="promotion-pane")
 
     @property

@@ -76,8 +76,9 @@ class RowList(CursorList):
         request: int
         error: TierdeckError
 
-    def __init__(self, *, id: str | None = None) -> None:
+    def __init__(self, *, id: str | None = None, stays_first: bool = False) -> None:
         super().__init__(id=id)
+        self._stays_first = stays_first
         self._items: list[Item] = []
         self._read_first: ReadItems | None = None
         self._more: ReadItems | None = None
@@ -127,10 +128,14 @@ class RowList(CursorList):
         self._ask(read, PAGE_ROWS, is_onward=False, keep_cursor=keep_cursor)
 
     def reload(self) -> None:
-        """Read again as many rows as there are; the cursor stays on its row, marks and scroll stay too."""
+        """Read again as many rows as there are; the cursor stays on its row, marks and scroll stay too.
+
+        With `stays_first` a cursor on the first row is on the first one again, whichever that is now.
+        """
         if self._read_first is not None:
             rows = max(PAGE_ROWS, len(self._items))
-            self._ask(self._read_first, rows, is_onward=False, keep_cursor=True)
+            keeps = self._cursor > 0 or not self._stays_first
+            self._ask(self._read_first, rows, is_onward=False, keep_cursor=keeps)
 
     def clear_marks(self) -> None:
         """Take every mark away."""

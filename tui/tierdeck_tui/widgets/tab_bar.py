@@ -43,15 +43,16 @@ class TabBar(LinesView, can_focus=False):
         self._right: Line = ()
 
     def show(self, tabs: Sequence[TabTitle], here: str, right: Line) -> None:
-        """Show these tabs; `right` is left out where there is no room for it."""
+        """Show these tabs, closer together where they do not fit; `right` is left out where there is no room."""
         self._tabs, self._here, self._right = tabs, here, right
         self.refresh()
 
     def on_click(self, event: events.Click) -> None:
         """A click on a tab goes there."""
         left = 0
+        gap = self._gap
         for tab in self._tabs:
-            cells = cell_len(text_of(self._pieces(tab)))
+            cells = cell_len(text_of(self._pieces(tab, gap)))
             if left <= event.x < left + cells:
                 self.post_message(self.Chosen(tab.name))
             left += cells
@@ -59,14 +60,22 @@ class TabBar(LinesView, can_focus=False):
     def render_line(self, y: int) -> Strip:  # noqa: ARG002 - there is only one
         """The line."""
         cells = self.size.width
-        pieces = [piece for tab in self._tabs for piece in self._pieces(tab)]
+        pieces = self._all_pieces(self._gap)
         gap = cells - cell_len(text_of(pieces)) - cell_len(text_of(self._right))
         if self._right and gap >= 1:
             pieces += [Piece(" " * gap), *self._right]
         return self.strip_of(fit(pieces, cells), self.rich_style)
 
-    def _pieces(self, tab: TabTitle) -> list[Piece]:
+    @property
+    def _gap(self) -> str:
+        wide = cell_len(text_of(self._all_pieces(" ")).rstrip())
+        return " " if wide <= self.size.width else ""
+
+    def _all_pieces(self, gap: str) -> list[Piece]:
+        return [piece for tab in self._tabs for piece in self._pieces(tab, gap)]
+
+    def _pieces(self, tab: TabTitle, gap: str) -> list[Piece]:
         number = f" {tab.number}" if tab.number else ""
         if tab.name == self._here:
-            return [Piece(f"[{tab.title}{number}]", "mark"), Piece(" ")]
-        return [Piece(f" {tab.title}"), Piece(number, "muted"), Piece("  ")]
+            return [Piece(f"[{tab.title}{number}]", "mark"), Piece(gap)]
+        return [Piece(f" {tab.title}"), Piece(number, "muted"), Piece(f" {gap}")]

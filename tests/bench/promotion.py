@@ -179,7 +179,7 @@ def measure_pull(store: Store, nodes: int) -> None:
 
 def insert_bare(store: Store, session: int, node: str) -> None:
     """One row in one transaction; a listing, so that the counts stay right."""
-    with store.writing() as conn:
+    with store.writing(is_synced=False) as conn:
         conn.execute(
             "INSERT INTO td_access (node_id, session_id, kind, at) VALUES (?, ?, 'shown', ?)",
             (node, session, NOW_MS),

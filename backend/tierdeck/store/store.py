@@ -104,8 +104,12 @@ class Store:
             return self._readers.read(look)
 
     @contextmanager
-    def writing(self) -> Iterator[apsw.Connection]:
+    def writing(self, *, is_synced: bool = True) -> Iterator[apsw.Connection]:
         """One IMMEDIATE transaction on the writer: all of it, or on an error none.
+
+        Args:
+            is_synced: whether the commit waits until the disk has it; without it, a crash of the process loses
+                nothing, one of the machine what was committed last.
 
         Raises:
             ReadOnlyStoreError: the store was opened for reading.
@@ -118,7 +122,7 @@ class Store:
         with self._write_lock, db.driver_errors(self.path, "write", waited_ms=self._busy_timeout_ms):
             if self._writer is None:
                 raise StoreError(f"write {self.path}: the store was closed")
-            with db.transaction(self._writer):
+            with db.transaction(self._writer, is_synced=is_synced):
                 yield self._writer
 
     def now_ms(self) -> int:

@@ -94,3 +94,18 @@ def test_other_threads_run_while_it_is_committed(conn: apsw.Connection) -> None:
     thread.join()
     # With apsw's own block it was once at most.
     assert sum(committing < moment < end for moment in ran_at) > 3
+
+
+@pytest.mark.parametrize(("journal", "within"), [("wal", 1), ("delete", 2)])
+def test_only_a_write_ahead_log_is_committed_without_waiting_for_the_disk(
+    conn: apsw.Connection, journal: str, within: int
+) -> None:
+    conn.pragma("journal_mode", journal)
+    with transaction(conn, is_synced=False):
+        assert conn.pragma("synchronous") == within
+    assert conn.pragma("synchronous") == 2
+    with pytest.raises(ValueError, match="no"), transaction(conn, is_synced=False):
+        raise ValueError("no")
+    assert conn.pragma("synchronous") == 2
+    with transaction(conn), transaction(conn, is_synced=False):
+        assert conn.pragma("synchronous") == 2

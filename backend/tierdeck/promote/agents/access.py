@@ -66,7 +66,8 @@ def record_accesses(
     """Record looks at memories, all in one transaction, and let the rules look at what was pulled.
 
     A pull also moves the memory's `last_accessed` and `access_count`, and no full-text row. Pushes, listings and
-    upkeep are recorded and never counted. A session that has ended still takes what happened in it.
+    upkeep are recorded and never counted. A session that has ended still takes what happened in it. The disk is not
+    waited for: when the machine loses its power, the latest looks can be lost, whole.
 
     Args:
         ids: full ids, each recorded once.
@@ -97,7 +98,7 @@ def record_accesses(
         _record(conn, names, looks)
         return names if is_pull else []
 
-    return apply_rules(store, record, settings)
+    return apply_rules(store, record, settings, is_synced=False)
 
 
 def set_outcome(

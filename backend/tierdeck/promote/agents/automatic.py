@@ -46,6 +46,7 @@ def apply_rules(
     settings: PromotionSettings,
     *,
     run_kind: RunKind | None = None,
+    is_synced: bool = True,
 ) -> RunReport:
     """Make a change and let the rules look at the memories that it gives back, in one transaction.
 
@@ -56,10 +57,11 @@ def apply_rules(
     Args:
         settings: when `automatic` is off, no rule runs.
         run_kind: what the run is called; it is on record when something is due. None: no run, as for a pull.
+        is_synced: as for `Store.writing`, for the first transaction.
     """
     rules = rules_of(settings)
     work = _Work(store, rules, run_kind)
-    with store.writing() as conn:
+    with store.writing(is_synced=is_synced) as conn:
         changed = change(conn)
         ids = list(changed) if settings.automatic else []
         work.take(conn, ids[:MAX_CHUNK_ROWS], is_last=len(ids) <= MAX_CHUNK_ROWS)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _MAX_DIMENSIONS = 64
 
 
-def _array_operands(array: np.ndarray) -> tuple[object, ...]:  # type: ignore[type-arg]
+def _array_operands(array: np.ndarray) -> tuple[object, ...]:
     """`(dtype, shape, order, data)` of an array; dtype and shape are values still to be encoded.
 
     Raises:
@@ -37,7 +37,7 @@ def _array_operands(array: np.ndarray) -> tuple[object, ...]:  # type: ignore[ty
     return spec, tuple(array.shape), order, array.tobytes("F" if order == "F" else "C")
 
 
-def make_array(spec: object, shape: object, order: object, data: object) -> np.ndarray:  # type: ignore[type-arg]
+def make_array(spec: object, shape: object, order: object, data: object) -> np.ndarray:
     """The array, in memory of its own, writable.
 
     Raises:
@@ -69,7 +69,8 @@ def _scalar_operands(scalar: np.generic) -> tuple[object, ...]:
         return "S", bytes(memoryview(scalar))
     array = np.asarray(scalar)
     spec, _, _, data = _array_operands(array)
-    if type(make_array(spec, (), "C", data)[()]) is not type(scalar):
+    back: object = make_array(spec, (), "C", data)[()]
+    if type(back) is not type(scalar):
         raise UnsaveableError("a scalar that numpy alone does not give back")
     return spec, data
 
@@ -85,7 +86,7 @@ def make_scalar(spec: object, data: object) -> object:
     return make_array(spec, (), "C", data)[()]
 
 
-def array_node(array: np.ndarray) -> Node:  # type: ignore[type-arg]
+def array_node(array: np.ndarray) -> Node:
     """The array as a node; raises as `dtype_spec`."""
     spec, shape, order, data = _array_operands(array)
     return [tags.ARRAY, _plain_node(spec), _plain_node(shape), order, data]

@@ -12,8 +12,8 @@ from typing import Any
 
 from tierdeck.checkpoint import tags
 from tierdeck.checkpoint.arrays import make_array, make_scalar
+from tierdeck.checkpoint.budget import Budget
 from tierdeck.checkpoint.frames import make_frame
-from tierdeck.checkpoint.hash_cost import HashBudget
 from tierdeck.checkpoint.moments import MAKE_MOMENT
 from tierdeck.checkpoint.openers import FACTORIES
 from tierdeck.checkpoint.records import INERT_KINDS, RECORD_KINDS, Inert, Placeholder, Record, Unsaved
@@ -40,7 +40,7 @@ def make_shell(tag: int, fixed: Operands) -> object:
     return _EMPTY[tag]()
 
 
-def fill_shell(shell: Any, items: Iterable[object], count: int, budget: HashBudget) -> None:
+def fill_shell(shell: Any, items: Iterable[object], count: int, budget: Budget) -> None:
     """Put the contents into an empty container.
 
     Args:
@@ -61,7 +61,7 @@ def fill_shell(shell: Any, items: Iterable[object], count: int, budget: HashBudg
         _fill_pairs(shell.fields if kind is Record else shell, list(items), budget, named=kind is Record)
 
 
-def _fill_pairs(target: dict[object, object], flat: Operands, budget: HashBudget, *, named: bool) -> None:
+def _fill_pairs(target: dict[object, object], flat: Operands, budget: Budget, *, named: bool) -> None:
     keys = budget.checked(flat[::2])
     _must(len(flat) % 2 == 0, "a key without a value")
     _must(not named or all(type(key) is str for key in keys), "a field without a name")
@@ -78,7 +78,7 @@ def _must(holds: bool, what: str) -> None:
         raise ValueError(what)
 
 
-def make_whole(tag: int, operands: Operands, budget: HashBudget) -> object:
+def make_whole(tag: int, operands: Operands, budget: Budget) -> object:
     """A value of a tag that takes no shell, from all its operands.
 
     Raises:

@@ -1,16 +1,20 @@
 """What can be told of an object and its class without running a line of theirs. Pure.
 
-`getattr` would call properties, `__getattr__` of a metaclass, descriptors; `isinstance` a `__class__` property. Here
-only the interpreter's own descriptors are called, on dictionaries that are read as they are.
+`x in kinds` and a dict of classes would call `__eq__` and `__hash__` of a metaclass, so classes are compared by `is`.
+`getattr` would call properties, `__getattr__` of a metaclass, descriptors; `isinstance` a `__class__` property.
+Here only the interpreter's own descriptors are called, on dictionaries that are read as they are.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from types import GetSetDescriptorType, MemberDescriptorType
+from typing import TypeVar
 
+_T = TypeVar("_T")
 _MISSING = object()
+_plain_hash = object.__dict__["__hash__"]
 _class_dict = type.__dict__["__dict__"].__get__
 _class_mro = type.__dict__["__mro__"].__get__
 _class_qualname = type.__dict__["__qualname__"].__get__
@@ -21,6 +25,22 @@ def ancestry(kind: type) -> tuple[type, ...]:
     """The class and those it comes from, nearest first."""
     found: tuple[type, ...] = _class_mro(kind)
     return found
+
+
+def comes_from(kind: type, *bases: object) -> bool:
+    """Whether the class is one of these, or has one among its ancestors."""
+    return any(each is base for each in ancestry(kind) for base in bases)
+
+
+def is_one_of(kind: type, kinds: Iterable[object]) -> bool:
+    """Whether the class is exactly one of these."""
+    return any(kind is each for each in kinds)
+
+
+def found_by(kind: type, table: Mapping[type, _T]) -> _T | None:
+    """What the table has for exactly this class."""
+    # A class whose metaclass has a hash of its own is none of ours, and looking it up would run that.
+    return table.get(kind) if class_attribute(type(kind), "__hash__") is _plain_hash else None
 
 
 def class_attribute(kind: type, name: str) -> object:

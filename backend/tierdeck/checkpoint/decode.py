@@ -13,12 +13,12 @@ from typing import NoReturn, TypeVar
 import msgpack
 
 from tierdeck.checkpoint import tags
+from tierdeck.checkpoint.budget import Budget
 from tierdeck.checkpoint.builders import KNOWN_TAGS, fill_shell, make_shell, make_whole
 from tierdeck.checkpoint.encode import POOLED
-from tierdeck.checkpoint.hash_cost import HashBudget
-from tierdeck.checkpoint.limits import CONSOLE_LIMITS, ITEM_BYTES, OBJECT_BYTES, Limits
+from tierdeck.checkpoint.limits import CONSOLE_LIMITS
 from tierdeck.checkpoint.records import Placeholder
-from tierdeck.errors import CheckpointLimitError, DamagedCheckpointError
+from tierdeck.errors import DamagedCheckpointError
 
 _WALKED_FROM = 4_096  # below, what headers claim stays within tens of megabytes that are never touched
 _BAD_BYTES = (ValueError, TypeError, OverflowError, LookupError, ArithmeticError, RecursionError, MemoryError)
@@ -32,7 +32,7 @@ def decode_unit(
     form: int,
     pool: Sequence[object] | None = None,
     is_newer: bool = False,
-    limits: Limits = CONSOLE_LIMITS,
+    budget: Budget | None = None,
 ) -> object:
     """The value of a unit.
 
@@ -41,6 +41,7 @@ def decode_unit(
         form: 0 for one value, 1 for a pool whose last object is the value.
         pool: the objects of the pool section it refers to, from `decode_pool`.
         is_newer: the file was written by a newer minor version: unknown tags become placeholders.
+        budget: what it may take; the console's limits without one.
 
     Raises:
         DamagedCheckpointError: no encoder of ours wrote these bytes; nothing of them is kept.
@@ -48,7 +49,7 @@ def decode_unit(
 
     Spec: SPEC-09.23
     """
-    decoder = _Decoder(pool or (), is_newer, limits)
+    decoder = _Decoder(pool or (), is_newer, budget)
     if form == POOLED:
         objects = decoder.objects(raw)
         if not objects:
@@ -57,19 +58,17 @@ def decode_unit(
     return decoder.value(raw)
 
 
-def decode_pool(raw: bytes | memoryview, *, is_newer: bool = False, limits: Limits = CONSOLE_LIMITS) -> list[object]:
+def decode_pool(raw: bytes | memoryview, *, is_newer: bool = False, budget: Budget | None = None) -> list[object]:
     """The objects of a pool section, by their numbers. Raises as `decode_unit`."""
-    return _Decoder((), is_newer, limits).objects(raw)
+    return _Decoder((), is_newer, budget).objects(raw)
 
 
 class _Decoder:
-    def __init__(self, shared: Sequence[object], is_newer: bool, limits: Limits) -> None:
+    def __init__(self, shared: Sequence[object], is_newer: bool, budget: Budget | None) -> None:
         self._shared = shared
         self._own: list[object] = []
         self._is_newer = is_newer
-        self._limits = limits
-        self._memory_bytes = 0
-        self._budget = HashBudget()
+        self._budget = budget or Budget(CONSOLE_LIMITS.memory_bytes)
 
     def value(self, raw: bytes | memoryview) -> object:
         return _refusing(lambda: self._unpacked(raw), "a value")
@@ -79,7 +78,7 @@ class _Decoder:
 
     def _objects(self, raw: memoryview) -> list[object]:
         heads, bodies = _split(raw)
-        self._spend(len(heads))
+        self._budget.spend(len(heads))
         self._own = [self._shell(head) for head in heads]
         for number, head in enumerate(heads):
             if head is None:
@@ -123,7 +122,7 @@ class _Decoder:
         tag = node[0]
         if type(tag) is not int:
             raise ValueError("a list without a tag")
-        self._spend(len(node))
+        self._budget.spend(len(node))
         if tag == tags.LIST:
             del node[0]
             return node
@@ -151,14 +150,6 @@ class _Decoder:
         if not self._is_newer or tag in KNOWN_TAGS or tag < 0:
             raise ValueError(f"the tag {tag} stands for nothing here")
         return Placeholder(tag, operands, "a newer version of this program knows what it is")
-
-    def _spend(self, items: int) -> None:
-        self._memory_bytes += OBJECT_BYTES + ITEM_BYTES * items
-        if self._memory_bytes > self._limits.memory_bytes:
-            raise CheckpointLimitError(
-                f"read value: its objects take more than {self._limits.memory_bytes:,} bytes of memory",
-                hint="an agent's own process reads larger ones than the console",
-            )
 
 
 def walk_over(raw: bytes | memoryview) -> None:

@@ -15,7 +15,7 @@ _MAX_NESTED = 16
 _MAX_TEXT = 100
 
 
-def dtype_spec(dtype: np.dtype) -> object:  # type: ignore[type-arg]
+def dtype_spec(dtype: np.dtype) -> object:
     """The type as a value: text, or tuples of text and numbers.
 
     Raises:
@@ -31,7 +31,7 @@ def dtype_spec(dtype: np.dtype) -> object:  # type: ignore[type-arg]
     return spec
 
 
-def make_dtype(spec: object) -> np.dtype:  # type: ignore[type-arg]
+def make_dtype(spec: object) -> np.dtype:
     """The type that `dtype_spec` told of.
 
     Raises:
@@ -43,7 +43,7 @@ def make_dtype(spec: object) -> np.dtype:  # type: ignore[type-arg]
     return dtype
 
 
-def _spec(dtype: np.dtype, nested: int) -> object:  # type: ignore[type-arg]
+def _spec(dtype: np.dtype, nested: int) -> object:
     if dtype.hasobject or dtype.kind not in _KINDS:
         raise UnsaveableError(f"an array of {str(dtype)[:_MAX_TEXT]} holds Python objects, not data")
     if nested > _MAX_NESTED:
@@ -66,7 +66,7 @@ def _spec(dtype: np.dtype, nested: int) -> object:  # type: ignore[type-arg]
     )
 
 
-def _dtype(spec: object, nested: int) -> np.dtype:  # type: ignore[type-arg]
+def _dtype(spec: object, nested: int) -> np.dtype:
     import numpy as np
 
     if nested > _MAX_NESTED:
@@ -90,7 +90,7 @@ def _dtype(spec: object, nested: int) -> np.dtype:  # type: ignore[type-arg]
     return np.dtype(layout, align=aligned is True)  # type: ignore[call-overload, no-any-return]
 
 
-def _plain_dtype(dtype: np.dtype | None) -> np.dtype:  # type: ignore[type-arg]
+def _plain_dtype(dtype: np.dtype | None) -> np.dtype:
     if dtype is None or dtype.hasobject or dtype.fields is not None or dtype.kind not in _KINDS:
         raise ValueError("no array type that is read")
     return dtype

@@ -139,7 +139,9 @@ def _pack_or_note(unit: Walked, value: object, own: Pool | None, limits: Limits)
         note(unit, None, value, f"it can't be packed: {e}", "lost")
         return None
     if raw is None or len(raw) > limits.section_bytes:
-        note(unit, None, value, f"it takes more than the {limits.section_bytes:,} bytes that are read again", "lost")
+        note(
+            unit, None, value, f"it takes more than the {limits.section_bytes:,} bytes that are read again", "lost"
+        )
         return None
     return raw
 

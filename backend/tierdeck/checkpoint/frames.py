@@ -102,7 +102,9 @@ def _frame_of(found: tuple[str, str], table: Any) -> Any:
 
 def _is_same(found: tuple[str, str], frame: Any, back: Any) -> bool:
     if found[0] == "pandas":
-        return bool(back.equals(frame) and list(back.dtypes) == list(frame.dtypes) and back.index.equals(frame.index))
+        return bool(
+            back.equals(frame) and list(back.dtypes) == list(frame.dtypes) and back.index.equals(frame.index)
+        )
     same_type = back.dtype == frame.dtype if found[1] == "Series" else back.schema == frame.schema
     return bool(same_type and back.equals(frame, null_equal=True))
 

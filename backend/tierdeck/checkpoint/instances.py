@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import enum
+from collections.abc import Callable
 from types import BuiltinFunctionType, CodeType, FunctionType, ModuleType
 
 from tierdeck.checkpoint.class_facts import (
     NO_FIELD,
-    ancestry,
     class_attribute,
+    comes_from,
     instance_dict,
+    is_one_of,
     loaded,
     stored_field,
     type_name,
@@ -18,19 +20,18 @@ from tierdeck.checkpoint.loss import UnsaveableError
 from tierdeck.checkpoint.records import Inert, Record, RecordKind
 
 _BUILTIN = (int, float, str, bytes, bytearray, list, tuple, dict, set, frozenset, complex)
-_module_dict = ModuleType.__dict__["__dict__"].__get__
+_module_dict: Callable[[object], dict[str, object]] = vars(ModuleType)["__dict__"].__get__
 
 
 def record_kind(kind: type) -> RecordKind | None:
     """What kind of record an instance of the class becomes; None when it becomes none."""
-    family = ancestry(kind)
-    if enum.Enum in family:
+    if comes_from(kind, enum.Enum):
         return "enum"
-    if tuple in family:
+    if comes_from(kind, tuple):
         return "namedtuple" if _names(class_attribute(kind, "_fields")) is not None else None
-    if any(builtin in family for builtin in _BUILTIN):
+    if comes_from(kind, *_BUILTIN):
         return None  # a record of its fields would hide what it holds besides
-    if loaded("pydantic.main", "BaseModel") in family:
+    if comes_from(kind, loaded("pydantic.main", "BaseModel")):
         return "pydantic"
     return "dataclass" if type(class_attribute(kind, "__dataclass_fields__")) is dict else None
 
@@ -51,15 +52,14 @@ def inert_of(value: object, source: str | None) -> Inert | None:
     Args:
         source: what the function was compiled from, when the caller knows it.
     """
-    family = ancestry(type(value))
-    if ModuleType in family:
+    if comes_from(type(value), ModuleType):
         return Inert("module", _text(_module_dict(value).get("__name__")))
     if type(value) is FunctionType:
         return Inert("function", f"{_text(value.__module__)}.{_text(value.__qualname__)}", source)
-    if type(value) is BuiltinFunctionType and type(value.__self__) in (ModuleType, type(None)):
+    if type(value) is BuiltinFunctionType and is_one_of(type(value.__self__), (ModuleType, type(None))):
         module = _text(value.__module__ or "builtins")
         return Inert("function", f"{module}.{value.__qualname__}")
-    if type in family:
+    if comes_from(type(value), type):
         return Inert("class", type_name(value))  # type: ignore[arg-type]  # it is one: `type` made it
     return None
 
@@ -76,7 +76,8 @@ def _enum(value: object) -> dict[str, object]:
 
 def _namedtuple(value: object) -> dict[str, object]:
     names = _names(class_attribute(type(value), "_fields")) or ()
-    items = tuple.__getitem__(value, slice(None))  # type: ignore[arg-type]  # `record_kind` has seen the tuple
+    assert isinstance(value, tuple)  # noqa: S101  # `record_kind` has seen it
+    items = tuple.__getitem__(value, slice(None))
     if len(names) != len(items):
         raise UnsaveableError("a named tuple with other fields than its class names")
     return dict(zip(names, items, strict=True))

@@ -12,7 +12,7 @@ MAX_ENCODED_DEPTH = 1_000  # the packer writes 1,024 levels, and its reader read
 SHARED_FROM = 1_024  # text and bytes shorter than this are written again where they stand again
 OBJECT_BYTES = 88
 ITEM_BYTES = 56
-MAX_HASH_STEPS = 10_000_000
+MAX_HASH_STEPS = 50_000_000
 MAX_SUMMARY_BYTES = 4_048  # with the header 4,096: one read for each row of a listing
 
 

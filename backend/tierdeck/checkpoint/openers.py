@@ -13,7 +13,7 @@ from typing import Any
 
 from tierdeck.checkpoint import tags
 from tierdeck.checkpoint.arrays import array_node, scalar_node
-from tierdeck.checkpoint.class_facts import ancestry, loaded, type_name
+from tierdeck.checkpoint.class_facts import comes_from, found_by, loaded, type_name
 from tierdeck.checkpoint.frames import frame_kind, frame_node
 from tierdeck.checkpoint.instances import code_of, inert_of, record_kind, record_of
 from tierdeck.checkpoint.loss import UnsaveableError
@@ -27,13 +27,13 @@ Opened = tuple[Node, int]
 Opener = Callable[[Any], Opened]
 Sources = Mapping[CodeType, str]
 
-FACTORIES: dict[str, Callable[[], object]] = {
+FACTORIES: dict[str, type] = {
     kind.__name__: kind
     for kind in (
         bool, bytes, Counter, deque, dict, float, frozenset, int, list, OrderedDict, set, str, tuple,
     )
 }  # fmt: skip
-_NAME_OF_FACTORY = {factory: name for name, factory in FACTORIES.items()}
+_NAME_OF_FACTORY: dict[type, str] = {factory: name for name, factory in FACTORIES.items()}
 # No identity is kept for these: nobody tells two equal ones apart.
 WITHOUT_IDENTITY: dict[type, Callable[..., Node]] = SCALAR_NODES | MOMENT_NODES
 
@@ -49,10 +49,9 @@ def _with_no_attributes(value: object) -> None:
 
 def _open_defaultdict(value: defaultdict[object, object]) -> Opened:
     factory = value.default_factory
-    try:
-        name = None if factory is None else _NAME_OF_FACTORY[factory]
-    except (KeyError, TypeError) as e:
-        raise UnsaveableError("a defaultdict whose factory is none of the builtin types") from e
+    name = found_by(factory, _NAME_OF_FACTORY) if isinstance(factory, type) else None
+    if factory is not None and name is None:
+        raise UnsaveableError("a defaultdict whose factory is none of the builtin types")
     return _pairs([tags.DEFAULTDICT, name], value)
 
 
@@ -100,13 +99,13 @@ _OPENERS: dict[type, Opener] = {
 }
 
 
-def opener_of(kind: type, sources: Sources) -> Opener | None:
-    """What opens values of exactly this type; None when no such value can be saved.
+def opener_of(kind: type, sources: Sources) -> Opener:
+    """What opens values of exactly this type; it raises UnsaveableError for those that can't be saved.
 
     Args:
         sources: the text of functions by their code, for those whose text is known.
     """
-    found = _OPENERS.get(kind)
+    found = found_by(kind, _OPENERS)
     if found is not None:
         return found
     if loaded("numpy", "ndarray") is kind:
@@ -121,8 +120,8 @@ def opener_of(kind: type, sources: Sources) -> Opener | None:
 
 def node_without_identity(kind: type) -> Callable[..., Node] | None:
     """What makes nodes of a type whose values have no identity to keep; None for the others."""
-    found = WITHOUT_IDENTITY.get(kind)
-    if found is None and loaded("numpy", "generic") in ancestry(kind):
+    found = found_by(kind, WITHOUT_IDENTITY)
+    if found is None and comes_from(kind, loaded("numpy", "generic")):
         return scalar_node
     return found
 

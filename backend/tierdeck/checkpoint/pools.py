@@ -26,7 +26,7 @@ class Pool:
 
 @dataclass(slots=True)
 class Pools:
-    """`own` by unit; `shared` in order; for each unit the shared pool it uses and the numbers it refers to there."""
+    """`own` by unit; `shared` in order; for each unit the shared pool it uses and what it refers to there."""
 
     own: dict[int, Pool] = field(default_factory=dict)
     shared: list[Pool] = field(default_factory=list)
@@ -81,7 +81,7 @@ def _edges(walk: Walk, pooled: set[int]) -> list[_Edge]:
     edges = []
     for key, place in places.items():
         if key in pooled:
-            edges.append(_Edge(place.unit, home(place.inside), key, place.node, place.index))
+            edges.append(_Edge(place.unit, home(place.inside), key, place.node, place.at))
     for unit in walk.units:
         edges += [_Edge(ref.unit, home(ref.inside), ref.target, ref.node, None) for ref in unit.refs]
     return edges
@@ -89,7 +89,7 @@ def _edges(walk: Walk, pooled: set[int]) -> list[_Edge]:
 
 def _is_shell(places: Mapping[int, Place], key: int) -> bool:
     place = places[key]
-    made = place.node[place.index]
+    made = place.node[place.at]
     # A reference has a tag too, and is a list: it is told by what the object is.
     return isinstance(made, list) and made[0] in tags.SHELLS
 
@@ -136,7 +136,7 @@ def _fill(walk: Walk, pooled: set[int], edges: list[_Edge]) -> Pools:
     in_order = [key for key in places if key in pooled and _is_shell(places, key)]
     in_order += _order([key for key in places if key in pooled], edges, places)[0]
     number: dict[int, int] = {}
-    content = {key: places[key].node[places[key].index] for key in in_order}
+    content = {key: places[key].node[places[key].at] for key in in_order}
     shells = {key for key in in_order if _is_shell(places, key)}
     for key in in_order:
         pool = _pool_for(pools, key, shared, section_of, places)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import islice
 
-from tierdeck.checkpoint.class_facts import loaded, type_name
+from tierdeck.checkpoint.class_facts import is_one_of, loaded, type_name
 from tierdeck.checkpoint.records import Inert, Placeholder, Record, Unsaved
 
 PREVIEW_CHARS = 80
@@ -15,7 +15,7 @@ _SIZED = (list, tuple, dict, set, frozenset)
 
 
 def preview(value: object) -> str:
-    """At most `PREVIEW_CHARS` characters that tell what the value is; never longer work than its first few items."""
+    """At most `PREVIEW_CHARS` characters that tell what the value is; never more work than its first few items."""
     text = _text(value, 0)
     return text if len(text) <= PREVIEW_CHARS else text[: PREVIEW_CHARS - 1] + "…"
 
@@ -27,9 +27,9 @@ def _text(value: object, nested: int) -> str:
     if kind is int:
         bits = int.bit_length(value)  # type: ignore[arg-type]
         return repr(value) if bits <= _SHOWN_BITS else f"int of {bits:,} bits"
-    if kind in _PLAIN:
+    if is_one_of(kind, _PLAIN):
         return repr(value)
-    if kind in _SIZED:
+    if is_one_of(kind, _SIZED):
         return _items_text(value, nested)  # type: ignore[arg-type]  # one of the five
     if kind is loaded("numpy", "ndarray"):
         return f"{value.dtype} array {'×'.join(map(str, value.shape)) or 'of one'}"  # type: ignore[attr-defined]

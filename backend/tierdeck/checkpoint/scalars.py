@@ -170,7 +170,7 @@ SCALAR_NODES: dict[type, Callable[..., Node]] = {
     range: _range_node,
     UUID: _uuid_node,
     re.Pattern: _pattern_node,
-} | {kind: _path_node for kind in _PATHS.values()}
+} | dict.fromkeys(_PATHS.values(), _path_node)
 
 MAKE_SCALAR: dict[int, Callable[..., object]] = {
     tags.INT: _make_int,

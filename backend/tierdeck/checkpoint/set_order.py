@@ -12,7 +12,7 @@ from hashlib import blake2b
 
 import msgpack
 
-from tierdeck.checkpoint.class_facts import ancestry, loaded, type_name
+from tierdeck.checkpoint.class_facts import comes_from, found_by, is_one_of, loaded, type_name
 from tierdeck.checkpoint.instances import inert_of, record_kind, record_of
 from tierdeck.checkpoint.limits import MAX_DEPTH
 from tierdeck.checkpoint.loss import UnsaveableError
@@ -20,7 +20,7 @@ from tierdeck.checkpoint.moments import MOMENT_NODES
 from tierdeck.checkpoint.records import Record
 from tierdeck.checkpoint.scalars import SCALAR_NODES
 
-_SORTED_AS_THEY_ARE = (frozenset({str}), frozenset({int}), frozenset({bytes}))
+_SORTED_AS_THEY_ARE = (str, int, bytes)
 
 
 def sorted_items(items: set[object] | frozenset[object]) -> list[object]:
@@ -31,7 +31,8 @@ def sorted_items(items: set[object] | frozenset[object]) -> list[object]:
     """
     if len(items) < 2:
         return list(items)
-    if frozenset(map(type, items)) in _SORTED_AS_THEY_ARE:
+    kinds = list(map(type, items))
+    if any(all(kind is each for kind in kinds) for each in _SORTED_AS_THEY_ARE):
         return sorted(items)  # type: ignore[type-var]  # all of one type, which has an order
     keys: dict[int, bytes] = {}
     try:
@@ -60,10 +61,11 @@ def _digest(item: object, keys: dict[int, bytes], depth: int) -> bytes:
         return _joined("frozenset", sorted(found))
     as_record = record_kind(kind)
     if kind is Record or as_record is not None:
-        record = item if isinstance(item, Record) else record_of(item, as_record or "dataclass")
+        record = record_of(item, as_record) if as_record else item
+        assert isinstance(record, Record)  # noqa: S101  # one of the two
         fields = [_key(each, keys, depth + 1) for each in record.fields.values()]
         return _joined(record.type_name, fields)
-    make = SCALAR_NODES.get(kind) or MOMENT_NODES.get(kind)
+    make = found_by(kind, SCALAR_NODES) or found_by(kind, MOMENT_NODES)
     if make is not None and kind is not int:
         return _joined(type_name(kind), [_packed(make(item))])
     return _joined(type_name(kind), [_leaf(item)])
@@ -73,9 +75,9 @@ def _leaf(item: object) -> bytes:
     kind = type(item)
     if kind is int:
         return str.encode(hex(item))  # type: ignore[arg-type]  # any length, unlike msgpack's
-    if kind in (str, bytes, float, bool):
+    if is_one_of(kind, (str, bytes, float, bool)):
         return _packed(item)
-    if loaded("numpy", "generic") in ancestry(kind):
+    if comes_from(kind, loaded("numpy", "generic")):
         return bytes(item.tobytes())  # type: ignore[attr-defined]  # a numpy scalar
     inert = inert_of(item, None)
     return b"" if inert is None else inert.name.encode("utf-8", "surrogatepass")

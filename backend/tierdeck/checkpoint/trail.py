@@ -6,9 +6,10 @@ A trail is kept as links from the thing outwards and put into words only when th
 from __future__ import annotations
 
 from itertools import islice
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 from tierdeck.checkpoint import tags
+from tierdeck.checkpoint.class_facts import comes_from
 from tierdeck.checkpoint.preview import preview
 
 _MAX_PATH = 300
@@ -21,15 +22,7 @@ class Step(NamedTuple):
     outer: Step | None
     container: object
     node: list[object]
-    index: int
-
-
-def depth_of(step: Step | None) -> int:
-    """How many containers are around the thing."""
-    count = 0
-    while step is not None:
-        count, step = count + 1, step.outer
-    return count
+    at: int
 
 
 def path_text(variable: str, step: Step | None) -> str:
@@ -45,7 +38,7 @@ def path_text(variable: str, step: Step | None) -> str:
 def _label(step: Step) -> str:
     tag = step.node[0]
     first = 1 + tags.SHELLS.get(tag if type(tag) is int else -1, 0)
-    place = step.index - first
+    place = step.at - first
     if tag in tags.PAIRED:
         return _pair_label(step, place)
     if tag in (tags.SET, tags.FROZENSET):
@@ -54,10 +47,10 @@ def _label(step: Step) -> str:
 
 
 def _pair_label(step: Step, place: int) -> str:
-    name = step.node[step.index - place % 2]
-    if isinstance(step.container, dict):
+    name = step.node[step.at - place % 2]
+    if comes_from(type(step.container), dict):
         # The key in the node may be encoded by now; the container's own is as it was.
-        name = next(islice(step.container, place // 2, None), None)
+        name = next(islice(cast("dict[object, object]", step.container), place // 2, None), None)
     if place % 2 == 0:
         return f".<key {place // 2}>"
     if type(name) is str and name.isidentifier():

@@ -1,8 +1,8 @@
-"""From values to nodes: one walk over all units of a checkpoint, without recursion and without code of theirs. Pure.
+"""From values to nodes: one walk over all units of a checkpoint; no recursion, and no code of theirs. Pure.
 
 Each container becomes a flat list in which its contents are replaced in place. An object met again becomes a
-reference; which pool it goes to is decided when all units have been walked over (`pools`). A stack of our own and no
-recursion: an agent may save from deep inside its own calls.
+reference; which pool it goes to is decided when all units have been walked over (`pools`). A stack of our own and
+no recursion: an agent may save from deep inside its own calls.
 """
 
 from __future__ import annotations
@@ -20,10 +20,12 @@ from tierdeck.checkpoint.records import Inert, Record
 from tierdeck.checkpoint.scalars import MAX_INT, MIN_INT, Node
 from tierdeck.checkpoint.trail import Step, path_text
 
-_AS_THEY_ARE = frozenset({type(None), bool, float})
+_NONE = type(None)
+# By their addresses: the hash of a class can be its metaclass's own code.
+_AS_THEY_ARE = frozenset(map(id, (_NONE, bool, float)))
 _MAX_REASON = 200
-# What the interpreter and numpy raise when a value is not what it should be, or another thread changed it meanwhile:
-# one variable's trouble, said in its loss, and never the checkpoint's.
+# What the interpreter and numpy raise when a value is not what it should be, or another thread changed it
+# meanwhile: one variable's trouble, said in its loss, and never the checkpoint's.
 _READ_ERRORS = (ValueError, TypeError, RuntimeError, LookupError, AttributeError, OverflowError, MemoryError)
 
 
@@ -35,7 +37,7 @@ class Place(NamedTuple):
 
     value: object
     node: Node
-    index: int
+    at: int
     inside: int | None
     unit: int
 
@@ -52,7 +54,7 @@ class Ref(NamedTuple):
 class _Task(NamedTuple):
     value: object
     node: Node
-    index: int
+    at: int
     step: Step | None
     depth: int
     inside: int | None
@@ -60,7 +62,7 @@ class _Task(NamedTuple):
 
 @dataclass(slots=True)
 class Walked:
-    """One unit after the walk; `holder` is a list of one, the unit's node. `is_lost`: nothing of it is to be used."""
+    """One unit after the walk; `holder` is a list of one, the unit's node. `is_lost`: nothing of it is used."""
 
     name: str
     holder: Node
@@ -79,8 +81,9 @@ class Walk:
         self.units: list[Walked] = []
         self._sources = sources
         self._memory_bytes = memory_bytes
-        self._openers: dict[type, Opener | None] = {}
-        self._makers: dict[type, Callable[..., Node] | None] = {}
+        # With the classes themselves, whose addresses are the keys.
+        self._openers: dict[int, tuple[type, Opener]] = {}
+        self._makers: dict[int, tuple[type, Callable[..., Node] | None]] = {}
 
     def add(self, name: str, value: object, *, is_part: bool) -> Walked:
         """Walk over one unit. It never raises: what can't be saved is among the unit's losses.
@@ -95,7 +98,9 @@ class Walk:
         while tasks and not _is_told(unit):
             tasks.extend(reversed(self._one(unit, tasks.pop(), is_part)))
             if unit.memory_bytes > self._memory_bytes:
-                note(unit, None, value, f"it would take more than {self._memory_bytes:,} bytes to make again", "lost")
+                note(
+                    unit, None, value, f"it would take more than {self._memory_bytes:,} bytes to make again", "lost"
+                )
                 unit.is_lost = True
                 break
         if unit.is_lost:
@@ -144,7 +149,9 @@ class Walk:
         for index in range(first, len(node)):
             item = node[index]
             kind = type(item)
-            if kind in _AS_THEY_ARE or (kind is int and MIN_INT <= item <= MAX_INT):  # type: ignore[operator]
+            if kind is bool or kind is float or kind is _NONE:
+                continue
+            if kind is int and MIN_INT <= item <= MAX_INT:  # type: ignore[operator]
                 continue
             if (kind is str or kind is bytes) and len(item) < SHARED_FROM:  # type: ignore[arg-type]
                 continue
@@ -159,32 +166,27 @@ class Walk:
     def _is_made(self, unit: Walked, task: _Task, is_part: bool) -> bool:
         """Encode a value without identity in its place; False when it has one."""
         kind = type(task.value)
-        try:
-            make = self._makers[kind]
-        except KeyError:
-            make = self._makers[kind] = node_without_identity(kind)
+        if id(kind) not in self._makers:
+            self._makers[id(kind)] = (kind, node_without_identity(kind))
+        make = self._makers[id(kind)][1]
         if make is None:
             return False
         try:
-            task.node[task.index] = make(task.value)
+            task.node[task.at] = make(task.value)
         except _READ_ERRORS as e:
             self._lose_one(unit, task, str(e), is_part)
         return True
 
     def _open(self, value: object) -> tuple[Node, int]:
         kind = type(value)
-        try:
-            opener = self._openers[kind]
-        except KeyError:
-            opener = self._openers[kind] = opener_of(kind, self._sources)
-        if opener is None:
-            raise UnsaveableError(f"{type_name(kind)} is no type that can be saved")
-        return opener(value)
+        if id(kind) not in self._openers:
+            self._openers[id(kind)] = (kind, opener_of(kind, self._sources))
+        return self._openers[id(kind)][1](value)
 
     def _lose_one(self, unit: Walked, task: _Task, reason: str, is_part: bool) -> None:
         note(unit, task.step, task.value, reason, "lost")
         self.places.pop(id(task.value), None)
-        task.node[task.index] = [tags.UNSAVED, type_name(type(task.value)), reason[:_MAX_REASON]] if is_part else None
+        task.node[task.at] = [tags.UNSAVED, type_name(type(task.value)), reason[:_MAX_REASON]] if is_part else None
         unit.is_lost = unit.is_lost or not is_part
 
 
@@ -215,9 +217,10 @@ def _is_plain(node: Node, first: int) -> bool:
     if len(node) < 32:
         return False
     items = node[first:] if first else node
-    kinds = set(map(type, items))
+    kinds = set(map(id, map(type, items)))
     if kinds <= _AS_THEY_ARE:
         return True
-    if kinds == {int}:
-        return MIN_INT <= min(items) and max(items) <= MAX_INT  # type: ignore[type-var]  # all of them ints
-    return kinds == {str} and max(map(len, items)) < SHARED_FROM  # type: ignore[arg-type]  # all of them text
+    if kinds == {id(int)}:
+        whole: list[int] = items  # type: ignore[assignment]  # all of them ints
+        return min(whole) >= MIN_INT and max(whole) <= MAX_INT
+    return kinds == {id(str)} and max(map(len, items)) < SHARED_FROM  # type: ignore[arg-type]  # all of them text

@@ -14,7 +14,7 @@ REQUIREMENTS = frozenset(
 # Promotion and checkpoints come later; the list only ever shrinks.
 OPEN = frozenset(
     [f"SPEC-09.{n:02d}" for n in range(10, 16)]  # promotion
-    + [f"SPEC-09.{n:02d}" for n in range(20, 27)]  # checkpoints
+    + [f"SPEC-09.{n:02d}" for n in (20, 23, 24, 25)]  # checkpoints
 )
 
 _MARK = re.compile(r"pytest\.mark\.spec\(([^)]*)\)")

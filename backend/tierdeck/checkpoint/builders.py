@@ -56,7 +56,7 @@ def fill_shell(shell: Any, items: Iterable[object], count: int, budget: Budget) 
         _must(shell.maxlen is None or count <= shell.maxlen, "a deque longer than it may be")
         shell.extend(items)
     elif kind is Placeholder:
-        shell.operands.extend(items)
+        shell.operands.extend(items)  # a list: it was made as a shell
     else:
         _fill_pairs(shell.fields if kind is Record else shell, list(items), budget, named=kind is Record)
 

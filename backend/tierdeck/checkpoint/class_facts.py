@@ -1,6 +1,6 @@
 """What can be told of an object and its class without running a line of theirs. Pure.
 
-`x in kinds` and a dict of classes would call `__eq__` and `__hash__` of a metaclass, so classes are compared by `is`.
+`x in kinds` and a dict of classes would call `__eq__` and `__hash__` of a metaclass: classes are compared by `is`.
 `getattr` would call properties, `__getattr__` of a metaclass, descriptors; `isinstance` a `__class__` property.
 Here only the interpreter's own descriptors are called, on dictionaries that are read as they are.
 """

@@ -96,7 +96,7 @@ class _Decoder:
             raise ValueError("an object without a tag")
         if tag in tags.SHELLS:
             return make_shell(tag, fixed)
-        return self._unknown(tag, fixed)
+        return self._unknown(tag, fixed, len(fixed))
 
     def _fill(self, shell: object, body: memoryview) -> None:
         items = self._unpacked(body)
@@ -134,7 +134,7 @@ class _Decoder:
         if tag == tags.OWN or tag == tags.SHARED:
             return self._object(self._own if tag == tags.OWN else self._shared, node)
         if tag not in KNOWN_TAGS:
-            return self._unknown(tag, node[1:])
+            return self._unknown(tag, tuple(node[1:]), None)
         return make_whole(tag, node[1:], self._budget)
 
     def _object(self, objects: Sequence[object], node: list[object]) -> object:
@@ -146,10 +146,10 @@ class _Decoder:
             raise ValueError("a reference to what is made later")
         return found
 
-    def _unknown(self, tag: int, operands: list[object]) -> Placeholder:
+    def _unknown(self, tag: int, operands: tuple[object, ...] | list[object], fixed: int | None) -> Placeholder:
         if not self._is_newer or tag in KNOWN_TAGS or tag < 0:
             raise ValueError(f"the tag {tag} stands for nothing here")
-        return Placeholder(tag, operands, "a newer version of this program knows what it is")
+        return Placeholder(tag, operands, "a newer version of this program knows what it is", fixed)
 
 
 def walk_over(raw: bytes | memoryview) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from tierdeck.checkpoint.loss import UnsaveableError
@@ -12,6 +13,8 @@ if TYPE_CHECKING:
 
 _KINDS = frozenset("biufcmMSUV")  # and "?", whose kind is b; not O (pointers), not T (text that lies elsewhere)
 _MAX_NESTED = 16
+# What `dtype.str` gives, and no more: numpy's own parser takes comma lists, aliases and names of types.
+_PLAIN = re.compile(r"[<>|][biufcSUV][0-9]{1,9}|[<>][mM]8(\[[0-9]{0,9}[A-Za-z]{1,3}\])?")
 _MAX_TEXT = 100
 
 
@@ -72,7 +75,9 @@ def _dtype(spec: object, nested: int) -> np.dtype:
     if nested > _MAX_NESTED:
         raise ValueError("an array type nested too deep")
     if type(spec) is str:
-        return _plain_dtype(np.dtype(spec) if len(spec) <= _MAX_TEXT and "," not in spec else None)
+        if not _PLAIN.fullmatch(spec):
+            raise ValueError("no array type that is read")
+        return np.dtype(spec)
     if type(spec) is not tuple or len(spec) not in (3, 7):
         raise ValueError("no array type")
     if spec[0] == "array" and len(spec) == 3:
@@ -88,12 +93,6 @@ def _dtype(spec: object, nested: int) -> np.dtype:
         "itemsize": checked_int(size, 0),
     }
     return np.dtype(layout, align=aligned is True)  # type: ignore[call-overload, no-any-return]
-
-
-def _plain_dtype(dtype: np.dtype | None) -> np.dtype:
-    if dtype is None or dtype.hasobject or dtype.fields is not None or dtype.kind not in _KINDS:
-        raise ValueError("no array type that is read")
-    return dtype
 
 
 def _items(value: object) -> tuple[object, ...]:

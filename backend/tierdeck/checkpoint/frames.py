@@ -63,7 +63,7 @@ def make_frame(library: object, kind: object, data: object) -> object:
     if found not in _KINDS:
         raise ValueError(f"{str(found)[:60]} is no frame")
     if not _has_arrow() or find_spec(found[0]) is None:
-        return Placeholder(tags.FRAME, [library, kind, data], f"{found[0]} and pyarrow are needed to read it")
+        return Placeholder(tags.FRAME, (library, kind, data), f"{found[0]} and pyarrow are needed to read it")
     try:
         return _frame_of(found, _read_table(raw))
     except _arrow_errors() as e:

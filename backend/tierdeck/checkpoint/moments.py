@@ -64,7 +64,7 @@ def _make_datetime(*operands: object) -> datetime | Placeholder:
     *numbers, fold, zone = operands
     year, month, day, hour, minute, second, micro = (checked_int(number) for number in numbers)
     if isinstance(zone, Placeholder):
-        return Placeholder(tags.DATETIME, list(operands), zone.why)
+        return Placeholder(tags.DATETIME, operands, zone.why)
     return datetime(year, month, day, hour, minute, second, micro, _checked_zone(zone), fold=checked_int(fold))
 
 
@@ -72,7 +72,7 @@ def _make_time(*operands: object) -> time | Placeholder:
     *numbers, fold, zone = operands
     hour, minute, second, micro = (checked_int(number) for number in numbers)
     if isinstance(zone, Placeholder):
-        return Placeholder(tags.TIME, list(operands), zone.why)
+        return Placeholder(tags.TIME, operands, zone.why)
     return time(hour, minute, second, micro, _checked_zone(zone), fold=checked_int(fold))
 
 
@@ -97,7 +97,7 @@ def _make_zone(key: object) -> ZoneInfo | Placeholder:
     try:
         return ZoneInfo(str(key))
     except (OSError, KeyError, ValueError):  # a folder of the table, an unknown name, a file that is no zone
-        return Placeholder(tags.ZONE, [key], f"this machine knows no time zone {key}")
+        return Placeholder(tags.ZONE, (key,), f"this machine knows no time zone {key}")
 
 
 MOMENT_NODES: dict[type, Callable[..., Node]] = {

@@ -49,7 +49,7 @@ def _with_no_attributes(value: object) -> None:
 
 def _open_defaultdict(value: defaultdict[object, object]) -> Opened:
     factory = value.default_factory
-    name = found_by(factory, _NAME_OF_FACTORY) if isinstance(factory, type) else None
+    name = found_by(factory, _NAME_OF_FACTORY) if type(factory) is type else None
     if factory is not None and name is None:
         raise UnsaveableError("a defaultdict whose factory is none of the builtin types")
     return _pairs([tags.DEFAULTDICT, name], value)

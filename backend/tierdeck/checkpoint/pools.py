@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from tierdeck.checkpoint import tags
+from tierdeck.checkpoint.records import Placeholder
 from tierdeck.checkpoint.scalars import Node
 from tierdeck.checkpoint.walk import Place, Walk
 
@@ -87,11 +88,16 @@ def _edges(walk: Walk, pooled: set[int]) -> list[_Edge]:
     return edges
 
 
-def _is_shell(places: Mapping[int, Place], key: int) -> bool:
-    place = places[key]
+def _fixed_operands(place: Place) -> int | None:
+    """How many operands a container keeps from when it is a shell; None for what is made whole."""
     made = place.node[place.at]
-    # A reference has a tag too, and is a list: it is told by what the object is.
-    return isinstance(made, list) and made[0] in tags.SHELLS
+    if type(place.value) is Placeholder:
+        return place.value.fixed
+    return tags.SHELLS.get(made[0]) if isinstance(made, list) else None
+
+
+def _is_shell(places: Mapping[int, Place], key: int) -> bool:
+    return _fixed_operands(places[key]) is not None
 
 
 def _order(keys: Iterable[int], edges: list[_Edge], places: Mapping[int, Place]) -> tuple[list[int], set[int]]:
@@ -137,7 +143,7 @@ def _fill(walk: Walk, pooled: set[int], edges: list[_Edge]) -> Pools:
     in_order += _order([key for key in places if key in pooled], edges, places)[0]
     number: dict[int, int] = {}
     content = {key: places[key].node[places[key].at] for key in in_order}
-    shells = {key for key in in_order if _is_shell(places, key)}
+    fixed = {key: _fixed_operands(places[key]) for key in in_order}
     for key in in_order:
         pool = _pool_for(pools, key, shared, section_of, places)
         number[key] = len(pool.bodies)
@@ -148,7 +154,7 @@ def _fill(walk: Walk, pooled: set[int], edges: list[_Edge]) -> Pools:
         _refer(edge, pools, number, shared, section_of)
     for key in in_order:
         pool = _pool_for(pools, key, shared, section_of, places)
-        pool.heads[number[key]], pool.bodies[number[key]] = _parts(content[key], key in shells)
+        pool.heads[number[key]], pool.bodies[number[key]] = _parts(content[key], fixed[key])
     return pools
 
 
@@ -215,10 +221,9 @@ def _refer(
         pools.shared[section_of[edge.target]].links[number[edge.home]].add(target)
 
 
-def _parts(node: object, is_shell: bool) -> tuple[object, object]:
+def _parts(node: object, fixed: int | None) -> tuple[object, object]:
     """What an object begins as, and what fills it."""
-    if not is_shell or not isinstance(node, list):
+    if fixed is None or not isinstance(node, list):
         return None, node
-    fixed = tags.SHELLS[node[0]]
     head = node[: 1 + fixed] if fixed else node[0]
     return head, [tags.LIST, *node[1 + fixed :]]

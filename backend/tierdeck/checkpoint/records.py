@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -45,17 +44,15 @@ class Unsaved:
     reason: str
 
 
-@dataclass(slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class Placeholder:
     """What this program can't make of a sound file: a tag of a newer version, or a thing this machine lacks.
 
-    It is written back as it was by the next save. `why` is for the operator.
+    It is written back as it was by the next save. `why` is for the operator. `fixed` is None for a thing that is
+    made whole; else it is a container, and the first so many of its operands never change.
     """
 
     tag: int
-    operands: list[object]
+    operands: tuple[object, ...] | list[object]
     why: str
-
-    def summary(self) -> Mapping[str, object]:
-        """What can be said of it: its tag, how much it holds, and why it is none of the types known here."""
-        return {"tag": self.tag, "operands": len(self.operands), "why": self.why}
+    fixed: int | None = None

@@ -141,7 +141,7 @@ def _make_path(name: object, text: object) -> pathlib.PurePath | Placeholder:
     try:
         return kind(checked_text(text))
     except NotImplementedError:
-        return Placeholder(tags.PATH, [name, text], f"a {name} can't be made on this system")
+        return Placeholder(tags.PATH, (name, text), f"a {name} can't be made on this system")
 
 
 def _pattern_node(value: re.Pattern[str] | re.Pattern[bytes]) -> Node:
@@ -159,7 +159,7 @@ def _make_pattern(pattern: object, flags: object) -> re.Pattern[str] | re.Patter
     try:
         return re.compile(pattern, number)
     except (re.error, RecursionError, OverflowError, Warning) as e:
-        return Placeholder(tags.PATTERN, [pattern, flags], f"this Python does not compile it: {e}")
+        return Placeholder(tags.PATTERN, (pattern, flags), f"this Python does not compile it: {e}")
 
 
 SCALAR_NODES: dict[type, Callable[..., Node]] = {

@@ -19,6 +19,10 @@
     |- IndexFileError             7   the index file is damaged, foreign, or of other dimensions
     |- ConfigError                8   the settings file: names file, key and value
     |- TransferError              9   an import or export can't go on
+    |- CheckpointError           11   a checkpoint can't be written or read
+    |  |- DamagedCheckpointError 11   it is not what was written, or no checkpoint at all
+    |  |- NewerCheckpointError   11   made by a newer tierdeck: says which, and what this one reads
+    |  `- CheckpointLimitError   11   reading it would take more than a limit allows: names the limit
     `- StoppedError             130   the caller asked for an end
 
 Exit code 10 is not an error class: the command did part of what was asked and says which part.
@@ -152,6 +156,24 @@ class TransferError(TierdeckError):
     """An import or export can't go on."""
 
     exit_code = 9
+
+
+class CheckpointError(TierdeckError):
+    """A checkpoint can't be written or read; those already on disk are as they were."""
+
+    exit_code = 11
+
+
+class DamagedCheckpointError(CheckpointError):
+    """The file is not what was written: cut, changed, or never a checkpoint. Nothing of it was taken over."""
+
+
+class NewerCheckpointError(CheckpointError):
+    """The file is of a newer major version than this program reads; it may well be sound."""
+
+
+class CheckpointLimitError(CheckpointError):
+    """Reading it would take more than a limit allows; nothing was allocated for it. A limit is a setting."""
 
 
 class StoppedError(TierdeckError):

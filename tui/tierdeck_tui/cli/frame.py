@@ -34,6 +34,7 @@ EXIT_CODES: tuple[tuple[int, str], ...] = (
     (8, "the settings file or a variable is wrong"),
     (9, "an import or export can't go on"),
     (10, "done in part; the output says which"),
+    (11, "a checkpoint can't be written or read"),
     (STOPPED, "stopped by Ctrl+C, or by no to a question"),
     (READER_GONE, "who read the output has gone"),
 )

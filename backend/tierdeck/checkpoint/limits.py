@@ -1,0 +1,36 @@
+"""What reading a checkpoint may take. Checked before the work, never after. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+MB = 1 << 20
+GB = 1 << 30
+
+MAX_DEPTH = 400  # of a value on save; its encoding fits a stack of 256 KB
+MAX_ENCODED_DEPTH = 1_000  # the packer writes 1,024 levels, and its reader reads as many
+SHARED_FROM = 1_024  # text and bytes shorter than this are written again where they stand again
+OBJECT_BYTES = 88
+ITEM_BYTES = 56
+MAX_HASH_STEPS = 50_000_000
+MAX_SUMMARY_BYTES = 4_048  # with the header 4,096: one read for each row of a listing
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """The sizes a reader accepts. `memory_bytes` bounds what the objects of one unit may take, by an estimate from
+    above: 88 bytes each and 56 for each thing in it.
+    """
+
+    file_bytes: int = GB
+    section_bytes: int = 64 * MB
+    raw_bytes: int = GB
+    table_bytes: int = 64 * MB
+    sections: int = 100_000
+    units: int = 100_000
+    window_bytes: int = 128 * MB
+    memory_bytes: int = GB
+
+
+CONSOLE_LIMITS = Limits()
+AGENT_LIMITS = Limits(section_bytes=256 * MB, memory_bytes=8 * GB)

@@ -66,8 +66,11 @@ def as_json(fields: Mapping[str, object]) -> bytes:
     return (json.dumps(fields, ensure_ascii=True, sort_keys=True) + "\n").encode("ascii")
 
 
-def replace_json(path: Path, fields: Mapping[str, object]) -> None:
+def replace_json(path: Path, fields: Mapping[str, object], *, is_durable: bool = True) -> None:
     """Put a small file in the place of the one there: after a crash it is the old one or the new one.
+
+    Args:
+        is_durable: after a power cut too; else nothing may be left of either.
 
     Raises:
         CheckpointError: the disk refuses; the old one is as it was.
@@ -79,13 +82,15 @@ def replace_json(path: Path, fields: Mapping[str, object]) -> None:
             with open(fd, "wb") as file:
                 file.write(as_json(fields))
                 file.flush()
-                os.fsync(fd)
+                if is_durable:
+                    os.fsync(fd)
             os.replace(temp, path)
         except BaseException:
             with suppress(OSError):
                 temp.unlink()
             raise
-        flush_folder(path.parent)
+        if is_durable:
+            flush_folder(path.parent)
 
 
 def flush_folder(folder: Path) -> None:

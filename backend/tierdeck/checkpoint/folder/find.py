@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from tierdeck.checkpoint.folder.listing import Listed, file_names, list_one
+from tierdeck.checkpoint.folder.listing import Listed, Owner, file_names, list_one
 from tierdeck.checkpoint.folder.names import SUFFIX, parse_file_name
 from tierdeck.checkpoint.folder.session_folder import SessionFolder, open_session_folder
 from tierdeck.checkpoint.folder.sessions import session_folders, session_id_of
@@ -61,7 +61,7 @@ def _by_path(root: Path, text: str, limits: Limits) -> FoundCheckpoint | None:
     if "\0" in text:
         return None
     path = Path(text)
-    listed = list_one(path, limits)
+    listed = list_one(path, Owner(None, limits))
     if listed is not None:
         session_id = session_id_of(path.parent, limits)
         if session_id is None or parse_file_name(path.name) is None:

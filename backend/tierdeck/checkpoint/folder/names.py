@@ -14,11 +14,16 @@ from tierdeck.checkpoint.summary import MAX_SESSION_BYTES
 from tierdeck.errors import InvalidValueError
 
 SUFFIX = ".rlmckpt"
+# What else lies in a session's folder.
+LOCK_FILE = "lock"
+SESSION_FILE = "session.json"
+TRASH_FOLDER = "trash"
 MAX_SEQUENCE = 10**12 - 1
 _SLUG_CHARS = 40
 _HASH_BYTES = 16  # nobody can choose two ids that share a folder
 _NOT_SLUG = re.compile(r"[^a-z0-9]+")
 _FILE = re.compile(r"([0-9]{8,12})-([0-9]{1,20})-([0-9a-f]{8})\.rlmckpt")
+_TRASHED = re.compile(r"([0-9]{1,16})-([am])-(.+)", re.DOTALL)
 _FOLDER = re.compile(r"[a-z0-9][a-z0-9-]{0,39}-[0-9a-f]{32}")
 
 
@@ -37,6 +42,26 @@ def parse_file_name(name: str) -> FileName | None:
     """The parts of a file's name; None when it is none of a checkpoint in a session's folder."""
     found = _FILE.fullmatch(name)
     return None if found is None else FileName(int(found[1]), int(found[2]), found[3])
+
+
+class TrashName(NamedTuple):
+    """The parts of a name in the trash: since when it is there, whether retention did that, its name before."""
+
+    trashed_ms: int
+    is_automatic: bool
+    file: str
+
+    def __str__(self) -> str:
+        return f"{self.trashed_ms}-{'a' if self.is_automatic else 'm'}-{self.file}"
+
+
+def parse_trash_name(name: str) -> tuple[TrashName, FileName] | None:
+    """The parts of a name in the trash; None when no checkpoint is called so there."""
+    found = _TRASHED.fullmatch(name)
+    inner = parse_file_name(found[3]) if found is not None else None
+    if found is None or inner is None:
+        return None
+    return TrashName(int(found[1]), found[2] == "a", found[3]), inner
 
 
 def session_folder_name(session_id: str) -> str:

@@ -5,18 +5,17 @@
     folder.listed()[-1].file == saved.path.name
 
 Whatever changes the folder does so under its lock, which waits for other processes; reading takes no lock and
-writes nothing, so a folder that can only be read can be looked at.
+writes nothing but what verification remembers, so a folder that can only be read can be looked at.
 """
 
 from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, replace
+import time
+from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
-from typing import NamedTuple
 
 from tierdeck.checkpoint.folder.disk import disk_errors, read_json, replace_json, sweep
 from tierdeck.checkpoint.folder.head_pointer import (
@@ -27,17 +26,30 @@ from tierdeck.checkpoint.folder.head_pointer import (
     write_head_pointer,
 )
 from tierdeck.checkpoint.folder.lease import LEASE_FILE, Lease, take_lease
-from tierdeck.checkpoint.folder.listing import Listed, file_names, list_files, list_one
-from tierdeck.checkpoint.folder.locks import is_locked, locked
-from tierdeck.checkpoint.folder.marks import Marks, checked_label, read_marks, write_marks
-from tierdeck.checkpoint.folder.names import FileName, parse_file_name, session_folder_name
-from tierdeck.checkpoint.folder.tip import current_head, tip_of
-from tierdeck.checkpoint.folder.verified import read_verified
-from tierdeck.checkpoint.folder.verify import verify
+from tierdeck.checkpoint.folder.locks import is_locked
+from tierdeck.checkpoint.folder.names import SESSION_FILE, session_folder_name
+from tierdeck.checkpoint.folder.requests import (
+    ANSWER_PREFIX,
+    CLAIM_FILE,
+    REQUEST_FILE,
+    Answer,
+    AnswerState,
+    Request,
+    answer_to,
+    claim_request,
+    expire,
+    is_expired,
+    put_answer,
+    put_request,
+    read_request,
+    set_aside,
+    settle_claim,
+    withdraw,
+)
+from tierdeck.checkpoint.folder.stored import StoredCheckpoints
+from tierdeck.checkpoint.folder.tip import current_head
 from tierdeck.checkpoint.limits import CONSOLE_LIMITS, Limits
-from tierdeck.checkpoint.pack import Packed
-from tierdeck.checkpoint.publish import TEMP_PREFIX, publish
-from tierdeck.checkpoint.seal import seal
+from tierdeck.checkpoint.publish import TEMP_PREFIX
 from tierdeck.errors import (
     CheckpointError,
     ConflictError,
@@ -46,121 +58,9 @@ from tierdeck.errors import (
     NotFoundError,
 )
 
-LOCK_FILE = "lock"
-SESSION_FILE = "session.json"
-TRASH = "trash"
 
-
-@dataclass(frozen=True, slots=True)
-class SavedCheckpoint:
-    """A checkpoint that was written and will be there after a power cut."""
-
-    path: Path
-    sequence: int
-    size_bytes: int
-
-
-class Skipped(NamedTuple):
-    """A checkpoint that was passed over, and why."""
-
-    file: str
-    why: str
-
-
-class SessionFolder:
+class SessionFolder(StoredCheckpoints):
     """An open session's folder; made by `open_session_folder`. Any number of processes may have one."""
-
-    def __init__(self, path: Path, session_id: str, *, limits: Limits = CONSOLE_LIMITS) -> None:
-        self.path = path
-        self.session_id = session_id
-        self.limits = limits
-
-    def listed(self) -> list[Listed]:
-        """All checkpoints by sequence, oldest first. 4 KB of each are read and nothing is verified.
-
-        Marks or a HEAD that can't be read are left out here; `problems` names them.
-
-        Raises:
-            CheckpointError: the folder can't be read, or is gone.
-
-        Spec: SPEC-09.22
-        """
-        found = list(list_files(self.path, self.session_id, self.limits, read_verified(self.path)))
-        try:
-            tip = tip_of(found, read_head_pointer(self.path))
-        except DamagedCheckpointError:
-            tip = None
-        marks = self._readable_marks()
-        return [_marked(each, marks, tip) for each in found]
-
-    def listed_one(self, file: str) -> Listed | None:
-        """One of them; None when it is not there. Raises as `listed`."""
-        if parse_file_name(file) is None:
-            return None
-        known = read_verified(self.path).get(file)
-        found = list_one(self.path / file, self.limits, known, session_id=self.session_id)
-        if found is None:
-            return None
-        try:
-            pointer = current_head(self.path, self.session_id, self.limits)
-        except DamagedCheckpointError:
-            pointer = None
-        return _marked(found, self._readable_marks(), None if pointer is None else pointer.file)
-
-    def problems(self) -> list[str]:
-        """What is wrong with the small files beside the checkpoints; empty when nothing is."""
-        found = []
-        for read in (read_marks, read_head_pointer):
-            try:
-                read(self.path)
-            except CheckpointError as e:
-                found.append(e.message)
-        return found
-
-    def save(self, packed: Packed, *, key: bytes | None = None) -> SavedCheckpoint:
-        """Write a checkpoint as the newest of its session: there whole, or not at all.
-
-        The order is that in which saves come here, by the sequence in the name; clocks play no part.
-
-        Args:
-            packed: of this session.
-            key: the operator's, for a trailer nobody else can make.
-
-        Raises:
-            InvalidValueError: it is of another session, or its id or label can't be listed.
-            CheckpointError: the disk is full, the folder can't be written or is gone, or the lock was not given
-                within 30 s. Nothing is left behind; the checkpoints before it are as they were.
-
-        Spec: SPEC-09.22
-        """
-        summary = packed.summary
-        if summary.session_id != self.session_id:
-            raise InvalidValueError(
-                f"save checkpoint: it is of session {summary.session_id[:80]!r}, "
-                f"this is the folder of {self.session_id[:80]!r}"
-            )
-        sealed = seal(packed, key=key)
-        with self.locked():
-            name = FileName(self._last_sequence() + 1, summary.turn, summary.checkpoint_id[:8])
-            path = self.path / str(name)
-            publish(path, sealed.pieces)
-        return SavedCheckpoint(path, name.sequence, sealed.file_bytes)
-
-    def newest_good(self, limits: Limits = CONSOLE_LIMITS) -> tuple[Listed | None, tuple[Skipped, ...]]:
-        """The newest checkpoint that verifies, and those newer than it that do not, newest first.
-
-        Only what has not been verified as it is gets read. Raises as `listed`.
-        """
-        skipped = []
-        for each in reversed(self.listed()):
-            if each.summary is None:
-                skipped.append(Skipped(each.file, each.why or each.state))
-                continue
-            result = verify(each.path, limits)
-            if result.state == "ok":
-                return replace(each, state="ok", why=None), tuple(skipped)
-            skipped.append(Skipped(each.file, result.why or result.state))
-        return None, tuple(skipped)
 
     def head(self) -> HeadPointer | None:
         """Where the session goes on: HEAD, moved on by what was saved on its branch; None for an empty session.
@@ -169,7 +69,7 @@ class SessionFolder:
         newest checkpoint that verifies, generation -1, and `problem` says so. Raises as `listed`.
         """
         try:
-            return current_head(self.path, self.session_id, self.limits)
+            return current_head(self.path, self._owner)
         except DamagedCheckpointError as e:
             good, _ = self.newest_good(self.limits)
             if good is None or good.summary is None:
@@ -197,7 +97,7 @@ class SessionFolder:
         if not is_branch(branch):
             raise InvalidValueError(f"switch HEAD: {branch[:40]!r} is no branch, that is 8 hex digits")
         with self.locked():
-            self._check_is_there(file)
+            self.check_is_there(file)
             seen = self._generation()
             if seen != expected_generation:
                 raise ConflictError(
@@ -208,29 +108,11 @@ class SessionFolder:
             write_head_pointer(self.path, pointer)
         return pointer
 
-    def set_label(self, file: str, label: str | None) -> None:
-        """Give a checkpoint a label, or take it away; the file itself stays as it was.
-
-        Raises:
-            InvalidValueError: the label is blank or longer than 200 characters.
-            NotFoundError: no such checkpoint is there.
-            DamagedCheckpointError: the marks can't be read; they are as they were.
-            CheckpointError: the disk refuses; the marks are as they were.
-        """
-        checked_label(label)
-        self._mark(file, lambda marks: replace(marks, labels={**marks.labels, file: label}))
-
-    def set_pin(self, file: str, is_pinned: bool) -> None:
-        """Have retention never touch a checkpoint, or let it again. Raises as `set_label`."""
-        self._mark(
-            file, lambda marks: replace(marks, pins=marks.pins | {file} if is_pinned else marks.pins - {file})
-        )
-
     def try_lease(self) -> Lease | None:
         """The lease of the agent that runs this session; None when another process has it. Never waits.
 
         It is given back by `release`, at the end of `with`, or by the kernel when the process ends. What crashed
-        processes left in the folder is swept.
+        processes left in the folder is swept, and a request they were at is settled.
 
         Raises:
             CheckpointError: the folder can't be written, or is gone.
@@ -239,36 +121,106 @@ class SessionFolder:
         if lease is not None:
             try:
                 with self.locked():
-                    sweep(self.path, (TEMP_PREFIX,))
+                    sweep(self.path, (TEMP_PREFIX, ANSWER_PREFIX))
+                    settle_claim(self.path, self._last_request(), self.clock_ns())
             except BaseException:
                 lease.release()
                 raise
         return lease
 
+    def ask(self, request: Request) -> str:
+        """Ask the agent of this session for something; it sees it at its next turn. Returns the request's id.
+
+        Raises:
+            InvalidValueError: something in it is wrong: names it.
+            ConflictError: another request waits.
+            NotFoundError: it names a checkpoint that is not there.
+            CheckpointError: the disk refuses; nothing is left.
+        """
+        with self.locked():
+            if request.file is not None:
+                self.check_is_there(request.file)
+            return put_request(self.path, request, self.clock_ns())
+
+    def pending_request(self) -> Request | None:
+        """The request that waits, for the agent to ask at each turn: one `stat` when there is none.
+
+        One that has expired is answered so and is none any more.
+
+        Raises:
+            DamagedCheckpointError: what waits is no request; it is set aside, and not met again.
+            CheckpointError: it can't be read.
+        """
+        if not os.path.lexists(self.path / REQUEST_FILE):
+            return None
+        with self.locked():
+            try:
+                request = read_request(self.path)
+            except DamagedCheckpointError:
+                set_aside(self.path)
+                raise
+            if request is not None and is_expired(request, self.clock_ns()):
+                expire(self.path, request, self.clock_ns())
+                return None
+            return request
+
+    def claim(self, request_id: str) -> Request:
+        """Begin to do the request that waits; nobody can take it back from now on. For the holder of the lease.
+
+        Raises:
+            NotFoundError: it was taken back, or expired.
+            ConflictError: another one is being done.
+        """
+        with self.locked():
+            return claim_request(self.path, request_id)
+
+    def answer(
+        self, request_id: str, state: AnswerState, why: str | None = None, *, file: str | None = None
+    ) -> None:
+        """Say what became of a claimed request; once it is switched, HEAD says it too, should this be cut short.
+
+        Raises:
+            CheckpointError: the disk refuses; the next holder of the lease answers then.
+        """
+        with self.locked():
+            put_answer(self.path, Answer(request_id, state, why, self.clock_ns(), file))
+
+    def answer_to(self, request_id: str) -> Answer | None:
+        """What became of a request; None while it waits or is being done.
+
+        "expired" when nobody took it up within 15 minutes, or nothing is known of it any more.
+
+        Raises:
+            InvalidValueError: the id is none.
+            CheckpointError: it can't be read.
+        """
+        return answer_to(self.path, request_id, self._last_request(), self.clock_ns(), self.is_live)
+
+    def take_back(self, request_id: str) -> bool:
+        """Take a request back; False when the agent is at it already, or it is over. Raises CheckpointError."""
+        with self.locked():
+            return withdraw(self.path, request_id)
+
+    def requested_file(self) -> str | None:
+        """The checkpoint that a request names which waits or is being done. Raises CheckpointError."""
+        for file in (CLAIM_FILE, REQUEST_FILE):
+            with suppress(DamagedCheckpointError):
+                request = read_request(self.path, file)
+                if request is not None and request.file is not None:
+                    return request.file
+        return None
+
+    def switched_head(self) -> HeadPointer | None:
+        """HEAD as it was last switched, without what was saved since; None when it never was.
+
+        Raises:
+            DamagedCheckpointError: the HEAD file is not what was written.
+        """
+        return read_head_pointer(self.path)
+
     def is_live(self) -> bool:
         """Whether a process holds the lease now. Raises CheckpointError when that can't be told."""
         return is_locked(self.path / LEASE_FILE)
-
-    @contextmanager
-    def locked(self) -> Iterator[None]:
-        """The session's lock. It is not given twice, also not to the same thread. Raises as `locks.locked`."""
-        with locked(self.path / LOCK_FILE):
-            yield
-
-    def _mark(self, file: str, change: Callable[[Marks], Marks]) -> None:
-        with self.locked():
-            self._check_is_there(file)
-            write_marks(self.path, change(read_marks(self.path)))
-
-    def _readable_marks(self) -> Marks:
-        try:
-            return read_marks(self.path)
-        except DamagedCheckpointError:
-            return Marks()
-
-    def _check_is_there(self, file: str) -> None:
-        if parse_file_name(file) is None or not os.path.lexists(self.path / file):
-            raise NotFoundError(f"find checkpoint {file[:80]!r}: session {self.session_id[:80]!r} has none")
 
     def _generation(self) -> int:
         try:
@@ -277,20 +229,29 @@ class SessionFolder:
             return -1
         return 0 if pointer is None else pointer.generation
 
-    def _last_sequence(self) -> int:
-        """The greatest given so far, also to what lies in the trash or is gone from it."""
-        given = [name.sequence for name, _ in file_names(self.path)]
-        return max(given, default=0)
+    def _last_request(self) -> str | None:
+        try:
+            pointer = read_head_pointer(self.path)
+        except DamagedCheckpointError:
+            return None
+        return None if pointer is None else pointer.last_request
 
 
 def open_session_folder(
-    root: Path, session_id: str, *, create: bool = False, limits: Limits = CONSOLE_LIMITS
+    root: Path,
+    session_id: str,
+    *,
+    create: bool = False,
+    limits: Limits = CONSOLE_LIMITS,
+    clock_ns: Callable[[], int] = time.time_ns,
 ) -> SessionFolder:
     """The folder of a session.
 
     Args:
         session_id: any text of 1 to 1,024 bytes; it never becomes part of a path.
         create: make it, for its owner alone, when it is not there.
+        limits: what a listing accepts.
+        clock_ns: nanoseconds since the epoch, for ages; the order never depends on it.
 
     Raises:
         NotFoundError: there is none and it was not to be made.
@@ -306,7 +267,7 @@ def open_session_folder(
     _check_folder(path, session_id)
     if create and read_json(path / SESSION_FILE) is None:
         replace_json(path / SESSION_FILE, {"format": 1, "session_id": session_id})
-    return SessionFolder(path, session_id, limits=limits)
+    return SessionFolder(path, session_id, limits=limits, clock_ns=clock_ns)
 
 
 def _check_folder(path: Path, session_id: str) -> None:
@@ -317,12 +278,3 @@ def _check_folder(path: Path, session_id: str) -> None:
             raise NotFoundError(f"open session {session_id[:80]!r}: it has no checkpoints in {path.parent}") from e
     if not stat.S_ISDIR(mode):
         raise CheckpointError(f"open session folder {path}: it is no folder", hint="a link is not followed")
-
-
-def _marked(each: Listed, marks: Marks, tip: str | None) -> Listed:
-    own = None if each.summary is None else each.summary.label
-    label = marks.labels.get(each.file, own)
-    is_pinned, is_head = each.file in marks.pins, each.file == tip
-    if label is None and not is_pinned and not is_head:
-        return each
-    return replace(each, label=label, is_pinned=is_pinned, is_head=is_head)

@@ -9,10 +9,15 @@ from pathlib import Path
 
 from tierdeck.checkpoint.folder.disk import disk_errors, read_json
 from tierdeck.checkpoint.folder.lease import LEASE_FILE
-from tierdeck.checkpoint.folder.listing import list_one
+from tierdeck.checkpoint.folder.listing import Owner, list_one
 from tierdeck.checkpoint.folder.locks import is_locked
-from tierdeck.checkpoint.folder.names import is_session_folder_name, parse_file_name, session_folder_name
-from tierdeck.checkpoint.folder.session_folder import SESSION_FILE, TRASH
+from tierdeck.checkpoint.folder.names import (
+    SESSION_FILE,
+    TRASH_FOLDER,
+    is_session_folder_name,
+    parse_file_name,
+    session_folder_name,
+)
 from tierdeck.checkpoint.limits import CONSOLE_LIMITS, Limits
 from tierdeck.checkpoint.summary import Summary
 from tierdeck.errors import CheckpointError, InvalidValueError
@@ -114,7 +119,7 @@ def _entries(folder: Path) -> list[os.DirEntry[str]]:
 def _newest_summaries(folder: Path, files: list[str], limits: Limits) -> Iterator[Summary]:
     ranked = sorted(((name, file) for file in files if (name := parse_file_name(file))), reverse=True)
     for _, file in ranked[:_LOOKED_AT]:
-        listed = list_one(folder / file, limits)
+        listed = list_one(folder / file, Owner(None, limits))
         if listed is not None and listed.summary is not None:
             yield listed.summary
 
@@ -124,7 +129,7 @@ def _size_bytes(entry: os.DirEntry[str]) -> int:
     try:
         if parse_file_name(entry.name):
             return entry.stat(follow_symlinks=False).st_size
-        if entry.name == TRASH and entry.is_dir(follow_symlinks=False):
+        if entry.name == TRASH_FOLDER and entry.is_dir(follow_symlinks=False):
             with os.scandir(entry.path) as inside:
                 return sum(each.stat(follow_symlinks=False).st_size for each in inside)
     except FileNotFoundError:

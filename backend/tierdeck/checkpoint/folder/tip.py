@@ -6,12 +6,11 @@ from dataclasses import replace
 from pathlib import Path
 
 from tierdeck.checkpoint.folder.head_pointer import HeadPointer, read_head_pointer
-from tierdeck.checkpoint.folder.listing import Listed, file_names, list_one
+from tierdeck.checkpoint.folder.listing import Listed, Owner, file_names, list_one
 from tierdeck.checkpoint.folder.names import parse_file_name
-from tierdeck.checkpoint.limits import Limits
 
 
-def current_head(folder: Path, session_id: str, limits: Limits) -> HeadPointer | None:
+def current_head(folder: Path, owner: Owner) -> HeadPointer | None:
     """HEAD, its file the newest one of its branch that can be read; that it verifies is not looked at.
 
     A session whose HEAD was never switched stands at its newest checkpoint, in generation 0; None when it has none.
@@ -30,8 +29,8 @@ def current_head(folder: Path, session_id: str, limits: Limits) -> HeadPointer |
             pointer = replace(pointer, problem=f"HEAD names {pointer.file}, which is not there")
         start = sum(name.sequence <= _sequence(pointer) for name, _ in names)
     for file in reversed(files[start:]):
-        listed = list_one(folder / file, limits)
-        if listed is None or listed.summary is None or listed.summary.session_id != session_id:
+        listed = list_one(folder / file, owner)
+        if listed is None or listed.summary is None:
             continue
         if pointer is None:
             return HeadPointer(file, listed.summary.branch, 0)

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import os
+from contextlib import suppress
 from pathlib import Path
-from typing import cast
+from typing import Any
 
-from tierdeck.checkpoint.folder.disk import read_json, replace_json
+from tierdeck.checkpoint.folder.disk import disk_errors, read_json, replace_json
 from tierdeck.checkpoint.folder.listing import Verified
-from tierdeck.checkpoint.folder.names import parse_file_name
-from tierdeck.errors import DamagedCheckpointError
+from tierdeck.checkpoint.folder.locks import locked
+from tierdeck.checkpoint.folder.names import LOCK_FILE
+from tierdeck.errors import CheckpointError, DamagedCheckpointError
 
 VERIFIED_FILE = "verified.json"
-_KINDS: tuple[tuple[type, ...], ...] = ((int,), (int,), (int,), (str,), (str, type(None)), (bool,))
+_WAIT_S = 1.0
+_KINDS: tuple[tuple[type, ...], ...] = ((int,), (int,), (int,), (int,), (str,), (str, type(None)), (bool,))
 
 
 def read_verified(folder: Path) -> dict[str, Verified]:
@@ -24,16 +27,24 @@ def read_verified(folder: Path) -> dict[str, Verified]:
     return {file: known for file, row in found.items() if (known := _known(row)) is not None}
 
 
-def write_verified(folder: Path, known: Mapping[str, Verified]) -> None:
-    """Keep these; for who holds the session's lock. Raises as `replace_json`."""
-    replace_json(folder / VERIFIED_FILE, {file: list(row) for file, row in known.items() if parse_file_name(file)})
+def remember(path: Path, known: Verified) -> None:
+    """Keep what was found of a checkpoint in a session's folder, and drop what is known of files that are gone.
+
+    A folder that can't be written, or whose lock somebody holds, keeps nothing: the file is verified again then.
+    """
+    folder = path.parent
+    if not (folder / LOCK_FILE).exists():
+        return  # no session's folder: nothing is left beside other people's files
+    with suppress(CheckpointError), locked(folder / LOCK_FILE, wait_s=_WAIT_S), disk_errors(f"list {folder}"):
+        there = set(os.listdir(folder))
+        rows = {file: row for file, row in read_verified(folder).items() if file in there} | {path.name: known}
+        replace_json(folder / VERIFIED_FILE, {file: list(row) for file, row in rows.items()}, is_durable=False)
 
 
-def _known(row: object) -> Verified | None:
+def _known(row: Any) -> Verified | None:
     if type(row) is not list or len(row) != len(_KINDS):
         return None
-    if not all(isinstance(value, kind) for value, kind in zip(row, _KINDS, strict=True)):
+    if any(type(value) not in kinds for value, kinds in zip(row, _KINDS, strict=True)):
         return None
-    if row[3] not in ("ok", "damaged"):
-        return None
-    return Verified(*cast("tuple[int, int, int, str, str | None, bool]", tuple(row)))  # type: ignore[arg-type]
+    known = Verified(*row)
+    return known if known.state in ("ok", "damaged") else None

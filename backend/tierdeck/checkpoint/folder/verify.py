@@ -1,15 +1,18 @@
-"""Whether a checkpoint is as it was written."""
+"""Whether a checkpoint is as it was written: by its trailer, or by decoding all of it in a process of its own."""
 
 from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from tierdeck.checkpoint.folder.deep import decode_in_child
 from tierdeck.checkpoint.folder.disk import disk_errors
-from tierdeck.checkpoint.folder.listing import State
+from tierdeck.checkpoint.folder.listing import State, Verified
+from tierdeck.checkpoint.folder.verified import read_verified, remember
 from tierdeck.checkpoint.limits import Limits
 from tierdeck.checkpoint.reading import CheckpointFile
 from tierdeck.errors import (
@@ -29,26 +32,36 @@ _FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 class VerifyResult:
     """What was found. "not verified" when that could not be told: `why` says what was in the way.
 
-    `bytes` is the size of the file.
+    `bytes` is the size of the file; `is_deep` whether all of it was decoded; `is_from_cache` whether that was so
+    earlier, and the file has not changed since.
     """
 
     state: State
     why: str | None
     bytes: int
+    is_deep: bool = False
+    is_from_cache: bool = False
 
 
 def verify(
     path: Path,
     limits: Limits,
     *,
+    is_deep: bool = False,
     key: bytes | None = None,
+    use_cache: bool = True,
     on_progress: Progress | None = None,
     should_stop: Stop | None = None,
 ) -> VerifyResult:
-    """Check a file against its trailer.
+    """Check a file against its trailer, or decode all of it; what is found is kept in its session's folder.
 
     Args:
-        key: the operator's, when trailers are keyed.
+        limits: what reading may take.
+        is_deep: decode everything too, in a child process that can take no more than the limits, so that not even
+            a file made to do harm reaches this one.
+        key: the operator's, when trailers are keyed. What is found with a key is neither kept nor taken from there.
+        use_cache: take what was found earlier of the same file, by inode, size and times. A disk that loses bits
+            changes none of them.
         on_progress: told how many of how many bytes were read.
         should_stop: asked before each step.
 
@@ -57,19 +70,34 @@ def verify(
         CheckpointError: it can't be read.
         StoppedError: it was asked to stop; nothing is known then.
     """
+    with _opened(path) as (fd, found):
+        if not stat.S_ISREG(found.st_mode):
+            return VerifyResult("damaged", "it is no ordinary file", 0)
+        if use_cache and key is None:
+            known = read_verified(path.parent).get(path.name)
+            if known is not None and known.fits(found) and (known.is_deep or not is_deep or known.state != "ok"):
+                return VerifyResult(known.state, known.why, found.st_size, known.is_deep, is_from_cache=True)
+        source = _Watched(fd, found.st_size, on_progress, should_stop)
+        state, why = _quick(source, path.name, limits, key)
+        if is_deep and state == "ok":
+            state, why = decode_in_child(fd, path.name, limits, key, should_stop)
+    if key is None and state in ("ok", "damaged"):
+        times = (found.st_mtime_ns, found.st_ctime_ns)
+        remember(path, Verified(found.st_ino, found.st_size, *times, state, why, is_deep))
+    return VerifyResult(state, why, found.st_size, is_deep)
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[tuple[int, os.stat_result]]:
     with disk_errors(f"verify checkpoint {path}"):
         try:
             fd = os.open(path, _FLAGS)
         except FileNotFoundError as e:
             raise NotFoundError(f"verify checkpoint {path}: no such file") from e
         try:
-            found = os.fstat(fd)
-            if not stat.S_ISREG(found.st_mode):
-                return VerifyResult("damaged", "it is no ordinary file", 0)
-            state, why = _quick(_Watched(fd, found.st_size, on_progress, should_stop), path.name, limits, key)
+            yield fd, os.fstat(fd)
         finally:
             os.close(fd)
-    return VerifyResult(state, why, found.st_size)
 
 
 class _Watched:

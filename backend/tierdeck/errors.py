@@ -12,6 +12,7 @@
     |- NotFoundError              4   no memory (revision, file) by that name
     |  `- AmbiguousIdError        4   a short id that fits several: `.matches`
     |- ConflictError              5   it is no longer what the caller saw
+    |  `- UndecidedOperationError 5   a call may have been made already: a person has to say: `.op_id`
     |- EmbeddingError             6
     |  |- ProviderError           6   the provider refused or failed: `.is_retryable`, `.stops_run`
     |  |- ModelUnavailableError   6   no model, key or package for what is configured
@@ -101,6 +102,14 @@ class ConflictError(TierdeckError):
     """The thing is no longer what the caller saw; nothing was changed."""
 
     exit_code = 5
+
+
+class UndecidedOperationError(ConflictError):
+    """A call of an agent's may have been made before; it was not made again. `op_id` is what to decide about."""
+
+    def __init__(self, message: str, *, op_id: str, hint: str | None = None) -> None:
+        super().__init__(message, hint=hint)
+        self.op_id = op_id
 
 
 class EmbeddingError(TierdeckError):

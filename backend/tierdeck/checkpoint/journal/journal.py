@@ -149,6 +149,10 @@ class Journal:
         with self._lock:
             return next(reversed(self._turns.values()), None)
 
+    def open(self) -> None:
+        """Make the file, or take it up; raises as `start`. Without it the first record does so."""
+        self._add()
+
     def plan(self, entries: Iterable[Entry]) -> None:
         """Write down calls that are going to be made. Raises as `start`."""
         self._add(*(CallLine(replace(entry, state="pending", at_ns=self._clock_ns())) for entry in entries))

@@ -1,0 +1,1 @@
+"""What an agent's process does with its checkpoints: save by turns, journal its calls, go on, branch off."""

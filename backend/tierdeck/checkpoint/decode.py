@@ -126,6 +126,12 @@ class _Decoder:
         if tag == tags.LIST:
             del node[0]
             return node
+        if tag == tags.DICT:  # as `fill_shell` would; most of a session's containers are these
+            keys = self._budget.checked(node[1::2])
+            made = dict(zip(keys, node[2::2], strict=True))
+            if len(made) != len(keys):
+                raise ValueError("the same key twice")
+            return made
         if tag in tags.SHELLS:
             first = 1 + tags.SHELLS[tag]
             shell = make_shell(tag, node[1:first])

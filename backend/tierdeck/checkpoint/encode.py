@@ -114,7 +114,7 @@ def _pack_unit(
     pool, own = pools.pool_of_unit.get(number), pools.own.get(number)
     raw = _pack_or_note(unit, source.value, own, limits)
     if raw is not None and pool is not None and shared[pool] is None:
-        note(unit, None, source.value, "what it shares with others is too large to be read again", "lost")
+        note(unit, None, 0, source.value, "what it shares with others is too large to be read again", "lost")
         raw = None
     if raw is None:
         return None
@@ -136,12 +136,11 @@ def _pack_or_note(unit: Walked, value: object, own: Pool | None, limits: Limits)
         pooled = None if own is None else _pack_pool(own, unit.holder[0], limits)
         raw = pack_plain(unit.holder[0]) if own is None else pooled.raw if pooled else None
     except (ValueError, TypeError, OverflowError, MemoryError) as e:
-        note(unit, None, value, f"it can't be packed: {e}", "lost")
+        note(unit, None, 0, value, f"it can't be packed: {e}", "lost")
         return None
     if raw is None or len(raw) > limits.section_bytes:
-        note(
-            unit, None, value, f"it takes more than the {limits.section_bytes:,} bytes that are read again", "lost"
-        )
+        why = f"it takes more than the {limits.section_bytes:,} bytes that are read again"
+        note(unit, None, 0, value, why, "lost")
         return None
     return raw
 

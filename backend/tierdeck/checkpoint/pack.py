@@ -58,9 +58,11 @@ def pack_checkpoint(
     )
     sources += [Source(name, value, is_part=True) for name, value in parts]
     encoded = encode_units(sources, source_text=source_text, limits=limits)
+    missing = {name for name, _ in parts} - {unit.name for unit in encoded.units if unit.is_part}
+    emptied = encode_units([Source(name, {} if name == MEMORY else [], is_part=True) for name in sorted(missing)])
     losses = _all_losses((*refused, *encoded.losses), checkpoint.losses)
     listed = encode_units([Source(LOST, [_loss_fields(loss) for loss in losses], is_part=True)], limits=limits)
-    units = (*encoded.units, *listed.units)
+    units = (*encoded.units, *emptied.units, *listed.units)
     return Packed(_summary(checkpoint, encoded, losses, units), units, encoded.pools, losses, checkpoint.unread)
 
 

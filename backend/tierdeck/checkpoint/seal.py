@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from hashlib import blake2b
 
+from tierdeck.checkpoint.checkpoint import Unread
 from tierdeck.checkpoint.compression import compress
 from tierdeck.checkpoint.encode import EncodedPool, EncodedUnit
 from tierdeck.checkpoint.header import TRAILER_BYTES, pack_head
@@ -51,13 +52,14 @@ def seal(packed: Packed, *, key: bytes | None = None) -> Sealed:
 
     Spec: SPEC-09.22
     """
+    groups = _groups(packed.units)
     builder = _Builder()
     pool_sections = [builder.add_section(POOL, pool.raw) for pool in packed.pools]
     bodies = [_BodyDigests(pool) for pool in packed.pools]
-    for group in _groups(packed.units):
+    for group in groups:
         builder.add_units(group, pool_sections, bodies)
     for unread in packed.unread:
-        builder.add_unread(unread.kind, unread.name, unread.raw, unread.form)
+        builder.add_unread(unread)
     raw_table = pack_table(Table(tuple(builder.sections), tuple(builder.units)))
     _, table = compress(raw_table, always=True)
     summary = replace(packed.summary, table_raw_bytes=len(raw_table), table_digest=_digest(table))
@@ -100,7 +102,10 @@ class _Builder:
         raw = units[0].raw if len(units) == 1 else b"".join(unit.raw for unit in units)
         section, start = self.add_section(UNITS, raw), 0
         for unit in units:
-            meaning = _meaning(unit, None if unit.pool is None else bodies[unit.pool])
+            if unit.pool is None:
+                meaning = self.sections[section].raw_digest if len(units) == 1 else _digest(unit.raw)
+            else:
+                meaning = _meaning(unit, bodies[unit.pool])
             self.units.append(
                 UnitEntry(
                     PART if unit.is_part else VARIABLE,
@@ -118,11 +123,13 @@ class _Builder:
             )
             start += len(unit.raw)
 
-    def add_unread(self, kind: str, name: str | None, raw: bytes, form: int) -> None:
-        section = self.add_section(kind if name is None else UNITS, raw)
-        if name is not None:
-            digest = _digest(raw)
-            self.units.append(UnitEntry(kind, name, section, 0, len(raw), form, None, digest, "?", "", 0))
+    def add_unread(self, unread: Unread) -> None:
+        section = self.add_section(unread.kind if unread.name is None else UNITS, unread.raw)
+        if unread.name is not None:
+            digest, size = self.sections[section].raw_digest, len(unread.raw)
+            self.units.append(
+                UnitEntry(unread.kind, unread.name, section, 0, size, unread.form, None, digest, "?", "", 0)
+            )
 
 
 class _BodyDigests:
@@ -151,11 +158,10 @@ class _BodyDigests:
         return sorted(found)
 
 
-def _meaning(unit: EncodedUnit, bodies: _BodyDigests | None) -> bytes:
+def _meaning(unit: EncodedUnit, bodies: _BodyDigests) -> bytes:
     digest = blake2b(unit.raw, digest_size=DIGEST_BYTES)
-    if bodies is not None:
-        for number in bodies.reached(unit.reaches):
-            digest.update(number.to_bytes(4, "little") + bodies.of(number))
+    for number in bodies.reached(unit.reaches):
+        digest.update(number.to_bytes(4, "little") + bodies.of(number))
     return digest.digest()
 
 

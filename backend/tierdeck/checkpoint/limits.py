@@ -12,14 +12,15 @@ MAX_ENCODED_DEPTH = 1_000  # the packer writes 1,024 levels, and its reader read
 SHARED_FROM = 1_024  # text and bytes shorter than this are written again where they stand again
 OBJECT_BYTES = 88
 ITEM_BYTES = 56
-MAX_HASH_STEPS = 50_000_000
+MAX_HASH_STEPS = 20_000_000
+MAX_COMPILE_MS_ALL = 20_000  # of all regular expressions of a file
 MAX_SUMMARY_BYTES = 4_048  # with the header 4,096: one read for each row of a listing
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
     """The sizes a reader accepts. `memory_bytes` bounds what the objects of one unit may take, by an estimate from
-    above: 88 bytes each and 56 for each thing in it.
+    above: 88 bytes each and 56 for each thing in it. Without `reads_frames` data frames become placeholders.
     """
 
     file_bytes: int = GB
@@ -30,7 +31,8 @@ class Limits:
     units: int = 100_000
     window_bytes: int = 128 * MB
     memory_bytes: int = GB
+    reads_frames: bool = False
 
 
 CONSOLE_LIMITS = Limits()
-AGENT_LIMITS = Limits(section_bytes=256 * MB, memory_bytes=8 * GB)
+AGENT_LIMITS = Limits(section_bytes=256 * MB, memory_bytes=8 * GB, reads_frames=True)

@@ -89,7 +89,11 @@ class CheckpointFile:
             DamagedCheckpointError: its bytes are not what was written.
             CheckpointLimitError: it is larger than a limit.
         """
-        return self.value(self.unit(VARIABLE, name), Budget(self.limits.memory_bytes))
+        return self.value(self.unit(VARIABLE, name), self.budget())
+
+    def budget(self) -> Budget:
+        """What reading one value, or all of them together, may take by the file's limits."""
+        return Budget(self.limits.memory_bytes, reads_frames=self.limits.reads_frames)
 
     def unit(self, kind: str, name: str) -> UnitEntry:
         """The table's line of a variable or part; raises NotFoundError."""

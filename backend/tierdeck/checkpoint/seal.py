@@ -23,7 +23,9 @@ from tierdeck.checkpoint.table import (
     UnitEntry,
     pack_table,
 )
+from tierdeck.errors import InvalidValueError
 
+MAX_KEY_BYTES = 64
 SMALL_BYTES = 16 * 1024  # a unit below it is compressed together with others
 GROUP_BYTES = 256 * 1024  # so much a group holds: it is read whole for one small variable
 
@@ -48,10 +50,12 @@ def seal(packed: Packed, *, key: bytes | None = None) -> Sealed:
         key: the operator's, 1 to 64 bytes: then nobody without it can make or change a file that verifies.
 
     Raises:
-        InvalidValueError: session id or label is none that can be listed.
+        InvalidValueError: session id or label is none that can be listed, or the key is too long or empty.
 
     Spec: SPEC-09.22
     """
+    if key is not None and not 1 <= len(key) <= MAX_KEY_BYTES:
+        raise InvalidValueError(f"write checkpoint: a key of {len(key)} bytes; 1 to {MAX_KEY_BYTES} are allowed")
     groups = _groups(packed.units)
     builder = _Builder()
     pool_sections = [builder.add_section(POOL, pool.raw) for pool in packed.pools]

@@ -15,6 +15,7 @@ from tierdeck.checkpoint import tags
 from tierdeck.checkpoint.budget import Budget
 from tierdeck.checkpoint.decode import decode_pool, decode_unit
 from tierdeck.checkpoint.encode import POOLED, Source, encode_units, pack_plain
+from tierdeck.checkpoint.limits import MB
 from tierdeck.checkpoint.records import Placeholder
 from tierdeck.errors import CheckpointLimitError, DamagedCheckpointError
 
@@ -172,7 +173,7 @@ def test_a_key_whose_hash_takes_for_ever_is_refused() -> None:
     twice: list[tuple[object, object]] = [(None, [1, [9, number], [9, number]]) for number in range(60)]
     raw = pool_of((None, [1]), *twice, (None, [2, [9, 60], 1]))
     with pytest.raises(DamagedCheckpointError, match="too many steps"):
-        decode_unit(raw, form=POOLED)
+        decode_unit(raw, form=POOLED, budget=Budget(MB, hash_steps=100_000))
 
 
 def pool_of(*objects: tuple[object, object]) -> bytes:
@@ -225,3 +226,11 @@ def test_the_gaps_of_a_structured_array_are_not_saved() -> None:
     [unit] = encode_units([Source("x", dirty)]).units
     assert b"ecret" not in unit.raw
     assert round_trip(x=dirty) == {"x": dirty}
+
+
+def test_a_pattern_that_would_take_minutes_to_compile_is_left_as_it_is() -> None:
+    slow = [30, "[^\x00-\uffff]" * 100_000, 32]
+    many = [0, *([30, "[^\x00-\uffff]" * 790, 32],) * 12]
+    assert type(decoded(slow)) is Placeholder
+    found: Any = decoded(many)
+    assert [type(each) is Placeholder for each in found] == [False] * 10 + [True] * 2

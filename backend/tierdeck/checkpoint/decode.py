@@ -77,8 +77,7 @@ class _Decoder:
         return _refusing(lambda: self._objects(memoryview(raw)), "a pool of values")
 
     def _objects(self, raw: memoryview) -> list[object]:
-        heads, bodies = _split(raw)
-        self._budget.spend(len(heads))
+        heads, bodies = self._split(raw)
         self._own = [self._shell(head) for head in heads]
         for number, head in enumerate(heads):
             if head is None:
@@ -87,6 +86,37 @@ class _Decoder:
             if head is not None:
                 self._fill(self._own[number], bodies[number])
         return self._own
+
+    def _split(self, raw: memoryview) -> tuple[list[object], list[memoryview]]:
+        """Heads and bodies of a pool."""
+        start = 4 + int.from_bytes(raw[:4], "little")
+        if len(raw) < start:
+            raise ValueError("a pool without its index")
+        walk_over(raw[4:start])
+        index = msgpack.unpackb(
+            raw[4:start],
+            list_hook=self._counted,
+            object_pairs_hook=_refuse_map,
+            ext_hook=_refuse_ext,
+            max_ext_len=0,
+            strict_map_key=False,
+            unicode_errors="surrogatepass",
+        )
+        if type(index) is not list or len(index) % 2:
+            raise ValueError("a pool without its index")
+        bodies = []
+        for length in index[1::2]:
+            if type(length) is not int or not 0 < length <= len(raw) - start:
+                raise ValueError("an object that lies outside its pool")
+            bodies.append(raw[start : start + length])
+            start += length
+        if start != len(raw):
+            raise ValueError("something follows the objects of a pool")
+        return index[::2], bodies
+
+    def _counted(self, node: list[object]) -> list[object]:
+        self._budget.spend(len(node))
+        return node
 
     def _shell(self, head: object) -> object:
         if head is None:
@@ -172,28 +202,6 @@ def walk_over(raw: bytes | memoryview) -> None:
         raise ValueError("it is cut, or claims more than there is") from e
     if walker.tell() != len(raw):
         raise ValueError("something follows it")
-
-
-def _split(raw: memoryview) -> tuple[list[object], list[memoryview]]:
-    """Heads and bodies of a pool."""
-    start = 4 + int.from_bytes(raw[:4], "little")
-    if len(raw) < start:
-        raise ValueError("a pool without its index")
-    walk_over(raw[4:start])
-    index = msgpack.unpackb(
-        raw[4:start], object_pairs_hook=_refuse_map, ext_hook=_refuse_ext, max_ext_len=0, strict_map_key=False
-    )
-    if type(index) is not list or len(index) % 2:
-        raise ValueError("a pool without its index")
-    bodies = []
-    for length in index[1::2]:
-        if type(length) is not int or not 0 < length <= len(raw) - start:
-            raise ValueError("an object that lies outside its pool")
-        bodies.append(raw[start : start + length])
-        start += length
-    if start != len(raw):
-        raise ValueError("something follows the objects of a pool")
-    return index[::2], bodies
 
 
 def _refuse_map(_pairs: object) -> NoReturn:

@@ -30,7 +30,7 @@ class Limits:
     sections: int = 100_000
     units: int = 100_000
     window_bytes: int = 128 * MB
-    memory_bytes: int = GB
+    memory_bytes: int = 24 * 64 * MB  # the most that a section's plain values can take: 64 bytes for three
     reads_frames: bool = False
 
 

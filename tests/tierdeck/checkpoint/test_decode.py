@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import threading
+import tracemalloc
 from typing import Any
 
 import msgpack
@@ -15,7 +16,7 @@ from tierdeck.checkpoint import tags
 from tierdeck.checkpoint.budget import Budget
 from tierdeck.checkpoint.decode import decode_pool, decode_unit
 from tierdeck.checkpoint.encode import POOLED, Source, encode_units, pack_plain
-from tierdeck.checkpoint.limits import MB
+from tierdeck.checkpoint.limits import CONSOLE_LIMITS, MB
 from tierdeck.checkpoint.records import Placeholder
 from tierdeck.errors import CheckpointLimitError, DamagedCheckpointError
 
@@ -234,3 +235,22 @@ def test_a_pattern_that_would_take_minutes_to_compile_is_left_as_it_is() -> None
     assert type(decoded(slow)) is Placeholder
     found: Any = decoded(many)
     assert [type(each) is Placeholder for each in found] == [False] * 10 + [True] * 2
+
+
+def test_an_index_of_empty_lists_is_refused_by_the_memory_limit() -> None:
+    index = b"\xdd" + (2_000_000).to_bytes(4, "big") + b"\x90" * 2_000_000
+    raw = len(index).to_bytes(4, "little") + index
+    with pytest.raises(CheckpointLimitError):
+        decode_pool(raw, budget=Budget(100 * MB))
+
+
+def test_plain_values_never_take_more_than_the_console_allows_for_a_section() -> None:
+    texts = [f"{number:02x}" for number in range(256)] * 4_000
+    raw = pack_plain([0, *texts])
+    tracemalloc.start()
+    try:
+        decode_unit(raw, form=0)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak / len(raw) < CONSOLE_LIMITS.memory_bytes / CONSOLE_LIMITS.section_bytes

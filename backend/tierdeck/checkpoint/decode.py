@@ -152,7 +152,7 @@ class _Decoder:
         tag = node[0]
         if type(tag) is not int:
             raise ValueError("a list without a tag")
-        self._budget.spend(len(node))
+        self._budget.spend(len(node) * 2 if tag == tags.SET or tag == tags.FROZENSET else len(node))
         if tag == tags.LIST:
             del node[0]
             return node

@@ -85,11 +85,18 @@ def encode_units(
         walk.add(source.name, source.value, is_part=source.is_part)
     pools = settle(walk)
     encoded_pools = [_pack_pool(pool, None, limits) for pool in pools.shared]
-    units = []
+    left_bytes = limits.raw_bytes - sum(len(pool.raw) for pool in encoded_pools if pool)
+    units: list[EncodedUnit] = []
     for number, (source, unit) in enumerate(zip(sources, walk.units, strict=True)):
         if not unit.is_lost:
             made = _pack_unit(number, source, unit, pools, encoded_pools, limits)
-            units += [] if made is None else [made]
+            if made is None:
+                continue
+            if len(made.raw) > left_bytes or len(units) >= limits.units:
+                note(unit, None, 0, source.value, "there is no room left in what one checkpoint may hold", "lost")
+                continue
+            left_bytes -= len(made.raw)
+            units.append(made)
     used = {unit.pool for unit in units}
     kept = [pool if number in used and pool else EncodedPool(b"") for number, pool in enumerate(encoded_pools)]
     return Encoded(*_renumbered(units, kept), tuple(loss for unit in walk.units for loss in unit.losses))

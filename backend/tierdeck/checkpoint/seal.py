@@ -10,6 +10,7 @@ from tierdeck.checkpoint.checkpoint import Unread
 from tierdeck.checkpoint.compression import compress
 from tierdeck.checkpoint.encode import EncodedPool, EncodedUnit
 from tierdeck.checkpoint.header import TRAILER_BYTES, pack_head
+from tierdeck.checkpoint.limits import AGENT_LIMITS
 from tierdeck.checkpoint.pack import Packed
 from tierdeck.checkpoint.summary import pack_summary
 from tierdeck.checkpoint.table import (
@@ -65,6 +66,11 @@ def seal(packed: Packed, *, key: bytes | None = None) -> Sealed:
     for unread in packed.unread:
         builder.add_unread(unread)
     raw_table = pack_table(Table(tuple(builder.sections), tuple(builder.units)))
+    if len(raw_table) > AGENT_LIMITS.table_bytes:
+        raise InvalidValueError(
+            f"write checkpoint: a table of {len(raw_table):,} bytes, the limit is {AGENT_LIMITS.table_bytes:,}",
+            hint="there are too many variables with long names",
+        )
     _, table = compress(raw_table, always=True)
     summary = replace(packed.summary, table_raw_bytes=len(raw_table), table_digest=_digest(table))
     head = pack_head(

@@ -79,7 +79,8 @@ class Walk:
         self.units: list[Walked] = []
         self._known: dict[int, _Known] = {}
         self._sources = sources
-        self._memory_bytes = memory_bytes
+        # Whoever reads counts a little more than is counted here: indexes, references, what stands in a scalar.
+        self._left_bytes = memory_bytes * 3 // 4
         # With the classes themselves, whose addresses are the keys.
         self._openers: dict[int, tuple[type, Opener]] = {}
         self._makers: dict[int, tuple[type, Callable[..., Node] | None]] = {}
@@ -100,8 +101,8 @@ class Walk:
         tasks = self._scan(unit, unit.holder, 0, None, 0)
         while tasks and not _is_told(unit):
             tasks.extend(reversed(self._one(unit, tasks.pop())))
-            if unit.memory_bytes > self._memory_bytes:
-                why = f"it would take more than {self._memory_bytes:,} bytes to make again"
+            if unit.memory_bytes > self._left_bytes:
+                why = f"{unit.memory_bytes:,} bytes to make it again are more than the {self._left_bytes:,} left"
                 note(unit, None, 0, value, why, "lost")
                 unit.is_lost = True
                 break
@@ -111,6 +112,8 @@ class Walk:
                 self._known.popitem()
             unit.refs.clear()
             unit.holder[0] = None
+        else:
+            self._left_bytes -= unit.memory_bytes
         return unit
 
     def _one(self, unit: Walked, task: _Task) -> Sequence[_Task]:
@@ -122,6 +125,7 @@ class Walk:
             ref = Ref([tags.OWN, 0], key, inside, len(self.units) - 1)
             unit.refs.append(ref)
             node[at] = ref.node
+            unit.memory_bytes += OBJECT_BYTES + 2 * ITEM_BYTES
             return ()
         self._known[key] = (value, node, at, inside, len(self.units) - 1)
         if type(value) is str or type(value) is bytes:
@@ -138,7 +142,8 @@ class Walk:
         if made[0] == tags.INERT or made[0] == tags.RECORD:
             _note_stand_in(unit, around, at, value, made)
         unit.objects += 1
-        unit.memory_bytes += OBJECT_BYTES + ITEM_BYTES * len(made)
+        things = len(made) * 2 if made[0] == tags.SET or made[0] == tags.FROZENSET else len(made)
+        unit.memory_bytes += OBJECT_BYTES + ITEM_BYTES * things
         return self._scan(unit, made, first, task, depth) if first else ()
 
     def _scan(self, unit: Walked, node: Node, first: int, task: _Task | None, depth: int) -> list[_Task]:
@@ -182,7 +187,8 @@ class Walk:
         if make is None:
             return False
         try:
-            task[1][task[2]] = make(task[0])
+            task[1][task[2]] = made = make(task[0])
+            unit.memory_bytes += OBJECT_BYTES + ITEM_BYTES * len(made)
         except _READ_ERRORS as e:
             self._lose_one(unit, task, str(e))
         return True

@@ -187,8 +187,9 @@ class Sections:
 
 
 class _OpenFile:
-    def __init__(self, fd: int) -> None:
+    def __init__(self, fd: int, size: int) -> None:
         self._fd = fd
+        self._size = size
 
     def read(self, offset: int, length: int) -> bytes:
         pieces = []
@@ -198,7 +199,7 @@ class _OpenFile:
         return b"".join(pieces)
 
     def size(self) -> int:
-        return os.fstat(self._fd).st_size
+        return self._size
 
 
 class InMemory:
@@ -231,6 +232,38 @@ def open_checkpoint(
         DamagedCheckpointError, NewerCheckpointError, CheckpointLimitError: as `parse_head`.
         CheckpointError: it can't be read, or is a link, a pipe or a folder.
     """
+    fd, size = _opened(path)
+    try:
+        with _read_errors(path):
+            yield CheckpointFile(_OpenFile(fd, size), path.name, limits=limits, key=key)
+    finally:
+        os.close(fd)
+
+
+@contextmanager
+def _read_errors(path: Path | str) -> Iterator[None]:
+    try:
+        yield
+    except OSError as e:
+        raise CheckpointError(f"read checkpoint {path}: {e.strerror or e}") from e
+
+
+def read_head(path: Path | str, *, limits: Limits = CONSOLE_LIMITS) -> Head:
+    """Header and summary of a file: one read of 4 KB. Raises as `open_checkpoint`.
+
+    Spec: SPEC-09.26
+    """
+    fd, size = _opened(path)
+    try:
+        with _read_errors(path):
+            data = os.pread(fd, HEAD_BYTES, 0)
+        return parse_head(data, file_bytes=size, name=os.path.basename(path), limits=limits)
+    finally:
+        os.close(fd)
+
+
+def _opened(path: Path | str) -> tuple[int, int]:
+    """A descriptor of an ordinary file, and its size."""
     try:
         # A pipe would hold an ordinary open until somebody writes.
         fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
@@ -238,27 +271,11 @@ def open_checkpoint(
         raise NotFoundError(f"read checkpoint {path}: no such file") from e
     except OSError as e:
         raise CheckpointError(f"read checkpoint {path}: {e.strerror}", hint="a link is not followed") from e
-    try:
-        if not stat.S_ISREG(os.fstat(fd).st_mode):
-            raise CheckpointError(f"read checkpoint {path}: it is no ordinary file")
-        with _read_errors(path):
-            yield CheckpointFile(_OpenFile(fd), path.name, limits=limits, key=key)
-    finally:
+    facts = os.fstat(fd)
+    if not stat.S_ISREG(facts.st_mode):
         os.close(fd)
-
-
-@contextmanager
-def _read_errors(path: Path) -> Iterator[None]:
-    try:
-        yield
-    except OSError as e:
-        raise CheckpointError(f"read checkpoint {path}: {e.strerror or e}") from e
-
-
-def read_head(path: Path, *, limits: Limits = CONSOLE_LIMITS) -> Head:
-    """Header and summary of a file: one read of 4 KB. Raises as `open_checkpoint`."""
-    with open_checkpoint(path, limits=limits) as file:
-        return file.head
+        raise CheckpointError(f"read checkpoint {path}: it is no ordinary file")
+    return fd, facts.st_size
 
 
 def _digest(data: bytes) -> bytes:

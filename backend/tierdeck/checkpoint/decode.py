@@ -15,6 +15,7 @@ import msgpack
 from tierdeck.checkpoint import tags
 from tierdeck.checkpoint.budget import Budget
 from tierdeck.checkpoint.builders import KNOWN_TAGS, fill_shell, make_shell, make_whole
+from tierdeck.checkpoint.chains import MAX_CHAIN, has_long_chain, take_apart
 from tierdeck.checkpoint.encode import POOLED
 from tierdeck.checkpoint.limits import CONSOLE_LIMITS
 from tierdeck.checkpoint.records import Placeholder
@@ -69,12 +70,30 @@ class _Decoder:
         self._own: list[object] = []
         self._is_newer = is_newer
         self._budget = budget or Budget(CONSOLE_LIMITS.memory_bytes)
+        self._fragile: list[object] = []
 
     def value(self, raw: bytes | memoryview) -> object:
-        return _refusing(lambda: self._unpacked(raw), "a value")
+        return self._refusing(lambda: self._unpacked(raw), "a value")
 
     def objects(self, raw: bytes | memoryview) -> list[object]:
-        return _refusing(lambda: self._objects(memoryview(raw)), "a pool of values")
+        return self._refusing(lambda: self._objects(memoryview(raw)), "a pool of values")
+
+    def _refusing(self, work: Callable[[], _T], what: str) -> _T:
+        """Do the work; when it fails, let go of what was made without ending the process by it."""
+        try:
+            made = work()
+            self._check_chains()
+        except _BAD_BYTES as e:
+            take_apart(self._fragile)
+            raise _damaged(f"{what}: {str(e)[:200] or type(e).__name__}") from e
+        except BaseException:
+            take_apart(self._fragile)
+            raise
+        return made
+
+    def _check_chains(self) -> None:
+        if has_long_chain(self._fragile):
+            raise ValueError(f"more than {MAX_CHAIN} deques or defaultdicts inside each other")
 
     def _objects(self, raw: memoryview) -> list[object]:
         heads, bodies = self._split(raw)
@@ -125,8 +144,14 @@ class _Decoder:
         if type(tag) is not int:
             raise ValueError("an object without a tag")
         if tag in tags.SHELLS:
-            return make_shell(tag, fixed)
+            return self._made_shell(tag, fixed)
         return self._unknown(tag, fixed, len(fixed))
+
+    def _made_shell(self, tag: int, fixed: list[object]) -> object:
+        shell = make_shell(tag, fixed)
+        if tag == tags.DEQUE or tag == tags.DEFAULTDICT:
+            self._fragile.append(shell)
+        return shell
 
     def _fill(self, shell: object, body: memoryview) -> None:
         items = self._unpacked(body)
@@ -164,7 +189,7 @@ class _Decoder:
             return made
         if tag in tags.SHELLS:
             first = 1 + tags.SHELLS[tag]
-            shell = make_shell(tag, node[1:first])
+            shell = self._made_shell(tag, node[1:first])
             fill_shell(shell, node[first:], len(node) - first, self._budget)
             return shell
         if tag == tags.OWN or tag == tags.SHARED:
@@ -210,13 +235,6 @@ def _refuse_map(_pairs: object) -> NoReturn:
 
 def _refuse_ext(_code: int, _data: bytes) -> NoReturn:
     raise ValueError("a type of somebody else's")
-
-
-def _refusing(work: Callable[[], _T], what: str) -> _T:
-    try:
-        return work()
-    except _BAD_BYTES as e:
-        raise _damaged(f"{what}: {str(e)[:200] or type(e).__name__}") from e
 
 
 def _damaged(why: str) -> DamagedCheckpointError:

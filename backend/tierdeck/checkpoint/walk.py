@@ -14,6 +14,7 @@ from operator import is_
 from typing import NamedTuple
 
 from tierdeck.checkpoint import tags
+from tierdeck.checkpoint.chains import MAX_CHAIN, has_long_chain, is_fragile
 from tierdeck.checkpoint.class_facts import type_name
 from tierdeck.checkpoint.limits import ITEM_BYTES, MAX_DEPTH, OBJECT_BYTES, SHARED_FROM
 from tierdeck.checkpoint.loss import MAX_LOSSES, Loss, LossKind, UnsaveableError
@@ -67,6 +68,7 @@ class Walked:
     is_part: bool
     refs: list[Ref] = field(default_factory=list)
     losses: list[Loss] = field(default_factory=list)
+    fragile: list[object] = field(default_factory=list)
     objects: int = 0
     memory_bytes: int = 0
     is_lost: bool = False
@@ -106,6 +108,10 @@ class Walk:
                 note(unit, None, 0, value, why, "lost")
                 unit.is_lost = True
                 break
+        if has_long_chain(unit.fragile):
+            note(unit, None, 0, value, f"more than {MAX_CHAIN} deques or defaultdicts inside each other", "lost")
+            unit.is_lost = True
+        unit.fragile.clear()
         if unit.is_lost:
             # What was met first inside it has to be met anew elsewhere.
             while len(self._known) > known:
@@ -142,6 +148,8 @@ class Walk:
         if made[0] == tags.INERT or made[0] == tags.RECORD:
             _note_stand_in(unit, around, at, value, made)
         unit.objects += 1
+        if is_fragile(value):
+            unit.fragile.append(value)
         things = len(made) * 2 if made[0] == tags.SET or made[0] == tags.FROZENSET else len(made)
         unit.memory_bytes += OBJECT_BYTES + ITEM_BYTES * things
         return self._scan(unit, made, first, task, depth) if first else ()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 import threading
 import tracemalloc
@@ -254,3 +255,33 @@ def test_plain_values_never_take_more_than_the_console_allows_for_a_section() ->
     finally:
         tracemalloc.stop()
     assert peak / len(raw) < CONSOLE_LIMITS.memory_bytes / CONSOLE_LIMITS.section_bytes
+
+
+CHAINS = {
+    "deques": "(([5, None], [0, [9, n - 1]] if n else [0]) for n in range(100_000))",
+    "defaultdicts": "(([6, None], [0, 1, [9, n - 1]] if n else [0]) for n in range(100_000))",
+    "a circle of deques": "(([5, None], [0, [9, (n - 1) % 100_000]]) for n in range(100_000))",
+    "a chain before damage": "((0, [7]) if n == 99_999 else ([5, None], [0, [9, n - 1]]) for n in range(100_000))",
+}
+
+
+@pytest.mark.parametrize("objects", CHAINS.values(), ids=CHAINS)
+def test_a_long_chain_of_what_is_freed_by_recursion_does_not_end_the_process(objects: str) -> None:
+    program = f"""
+import gc
+from tests.tierdeck.checkpoint.test_decode import pool_of
+from tierdeck.checkpoint.decode import decode_pool
+from tierdeck.errors import DamagedCheckpointError
+try:
+    decode_pool(pool_of(*{objects}))
+except DamagedCheckpointError:
+    gc.collect()
+    print("refused")
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (0, "refused\n")
+
+
+def test_a_chain_of_lists_of_any_length_is_read() -> None:
+    pool = decode_pool(pool_of(*((0, [0, [9, n - 1]] if n else [0]) for n in range(50_000))))
+    assert pool[49_999] == [pool[49_998]]

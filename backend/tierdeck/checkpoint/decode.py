@@ -19,6 +19,7 @@ from tierdeck.checkpoint.chains import MAX_CHAIN, has_long_chain, take_apart
 from tierdeck.checkpoint.encode import POOLED
 from tierdeck.checkpoint.limits import CONSOLE_LIMITS
 from tierdeck.checkpoint.records import Placeholder
+from tierdeck.checkpoint.version import MINOR
 from tierdeck.errors import DamagedCheckpointError
 
 _WALKED_FROM = 4_096  # below, what headers claim stays within tens of megabytes that are never touched
@@ -32,7 +33,7 @@ def decode_unit(
     *,
     form: int,
     pool: Sequence[object] | None = None,
-    is_newer: bool = False,
+    minor: int = MINOR,
     budget: Budget | None = None,
 ) -> object:
     """The value of a unit.
@@ -41,7 +42,7 @@ def decode_unit(
         raw: its bytes, whole.
         form: 0 for one value, 1 for a pool whose last object is the value.
         pool: the objects of the pool section it refers to, from `decode_pool`.
-        is_newer: the file was written by a newer minor version: unknown tags become placeholders.
+        minor: the minor version that wrote it; in a newer one unknown tags become placeholders.
         budget: what it may take; the console's limits without one.
 
     Raises:
@@ -50,7 +51,7 @@ def decode_unit(
 
     Spec: SPEC-09.23
     """
-    decoder = _Decoder(pool or (), is_newer, budget)
+    decoder = _Decoder(pool or (), minor, budget)
     if form == POOLED:
         objects = decoder.objects(raw)
         if not objects:
@@ -59,16 +60,16 @@ def decode_unit(
     return decoder.value(raw)
 
 
-def decode_pool(raw: bytes | memoryview, *, is_newer: bool = False, budget: Budget | None = None) -> list[object]:
+def decode_pool(raw: bytes | memoryview, *, minor: int = MINOR, budget: Budget | None = None) -> list[object]:
     """The objects of a pool section, by their numbers. Raises as `decode_unit`."""
-    return _Decoder((), is_newer, budget).objects(raw)
+    return _Decoder((), minor, budget).objects(raw)
 
 
 class _Decoder:
-    def __init__(self, shared: Sequence[object], is_newer: bool, budget: Budget | None) -> None:
+    def __init__(self, shared: Sequence[object], minor: int, budget: Budget | None) -> None:
         self._shared = shared
         self._own: list[object] = []
-        self._is_newer = is_newer
+        self._minor = minor
         self._budget = budget or Budget(CONSOLE_LIMITS.memory_bytes)
         self._fragile: list[object] = []
 
@@ -208,9 +209,9 @@ class _Decoder:
         return found
 
     def _unknown(self, tag: int, operands: tuple[object, ...] | list[object], fixed: int | None) -> Placeholder:
-        if not self._is_newer or tag in KNOWN_TAGS or tag < 0:
+        if self._minor <= MINOR or tag in KNOWN_TAGS or tag < 0:
             raise ValueError(f"the tag {tag} stands for nothing here")
-        return Placeholder(tag, operands, "a newer version of this program knows what it is", fixed)
+        return Placeholder(tag, operands, "a newer version of this program knows what it is", fixed, self._minor)
 
 
 def walk_over(raw: bytes | memoryview) -> None:

@@ -19,6 +19,7 @@ from tierdeck.checkpoint.limits import AGENT_LIMITS, Limits
 from tierdeck.checkpoint.loss import Loss
 from tierdeck.checkpoint.pools import Pool, Pools, settle
 from tierdeck.checkpoint.preview import preview
+from tierdeck.checkpoint.version import MINOR
 from tierdeck.checkpoint.walk import Walk, Walked, note
 
 PLAIN, POOLED = 0, 1  # the form of a unit: one value, or a pool whose last object is the value
@@ -59,11 +60,15 @@ class EncodedUnit:
 
 @dataclass(frozen=True, slots=True)
 class Encoded:
-    """What could be saved, in the order given, and what could not, or not as what it was."""
+    """What could be saved, in the order given, and what could not, or not as what it was.
+
+    `minor` is the version of the format that it takes to read it: a newer one when it holds placeholders of such.
+    """
 
     units: tuple[EncodedUnit, ...]
     pools: tuple[EncodedPool, ...]
     losses: tuple[Loss, ...]
+    minor: int = MINOR
 
 
 def encode_units(
@@ -99,7 +104,9 @@ def encode_units(
             units.append(made)
     used = {unit.pool for unit in units}
     kept = [pool if number in used and pool else EncodedPool(b"") for number, pool in enumerate(encoded_pools)]
-    return Encoded(*_renumbered(units, kept), tuple(loss for unit in walk.units for loss in unit.losses))
+    return Encoded(
+        *_renumbered(units, kept), tuple(loss for unit in walk.units for loss in unit.losses), walk.minor
+    )
 
 
 def pack_plain(node: object) -> bytes:

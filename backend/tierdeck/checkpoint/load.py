@@ -73,7 +73,7 @@ def _values(file: CheckpointFile) -> _Values:
     variables: dict[str, object] = {}
     parts: dict[str, object] = {}
     unread = [
-        Unread(section.kind, None, file.raw_section(number))
+        Unread(section.kind, None, file.raw_section(number), minor=file.head.minor)
         for number, section in enumerate(table.sections)
         if section.kind not in (UNITS, POOL)
     ]
@@ -83,7 +83,7 @@ def _values(file: CheckpointFile) -> _Values:
         elif unit.form <= 1 and unit.kind == PART and unit.name in PARTS:
             parts[unit.name] = file.value(unit, budget, sections)
         elif file.head.is_newer and unit.pool is None:
-            unread.append(Unread(unit.kind, unit.name, bytes(sections.raw_of(unit)), unit.form))
+            unread.append(Unread(unit.kind, unit.name, bytes(sections.raw_of(unit)), unit.form, file.head.minor))
         else:
             raise _odd(file, unit.name)
     return _Values(variables, parts, tuple(unread))

@@ -17,6 +17,7 @@ from tierdeck.checkpoint.limits import AGENT_LIMITS, Limits
 from tierdeck.checkpoint.loss import MAX_ALL_LOSSES, Loss
 from tierdeck.checkpoint.summary import Summary
 from tierdeck.checkpoint.table import MAX_NAME_CHARS
+from tierdeck.checkpoint.version import MINOR
 
 MEMORY, MESSAGES, TRAJECTORY, PENDING, CELLS, LOST = (
     "working_memory", "messages", "trajectory", "pending", "cells", "lost",
@@ -33,6 +34,7 @@ class Packed:
     pools: tuple[EncodedPool, ...]
     losses: tuple[Loss, ...]
     unread: tuple[Unread, ...]
+    minor: int = MINOR
 
 
 def pack_checkpoint(
@@ -60,7 +62,9 @@ def pack_checkpoint(
     losses = all_losses[:MAX_ALL_LOSSES]
     listed = encode_units([Source(LOST, [_loss_fields(loss) for loss in losses], is_part=True)], limits=limits)
     units = (*encoded.units, *emptied.units, *listed.units)
-    return Packed(_summary(checkpoint, encoded, all_losses, units), units, encoded.pools, losses, checkpoint.unread)
+    summary = _summary(checkpoint, encoded, all_losses, units)
+    minor = max([encoded.minor, *(unread.minor for unread in checkpoint.unread)])
+    return Packed(summary, units, encoded.pools, losses, checkpoint.unread, minor)
 
 
 def _parts(checkpoint: Checkpoint) -> list[Source]:

@@ -106,9 +106,7 @@ class CheckpointFile:
         """A unit's value; raises as `variable`. With `sections` what was read once is kept there."""
         sections = sections or Sections(self)
         pool = None if unit.pool is None else sections.pool(unit.pool, budget)
-        return decode_unit(
-            sections.raw_of(unit), form=unit.form, pool=pool, is_newer=self.head.is_newer, budget=budget
-        )
+        return decode_unit(sections.raw_of(unit), form=unit.form, pool=pool, minor=self.head.minor, budget=budget)
 
     def raw_section(self, number: int) -> bytes:
         """A section's raw bytes, checked by its digest and by the frame's own checksum.
@@ -182,7 +180,7 @@ class Sections:
         """The objects of a pool section."""
         if number not in self._pools:
             raw = self._file.raw_section(number)
-            self._pools[number] = decode_pool(raw, is_newer=self._file.head.is_newer, budget=budget)
+            self._pools[number] = decode_pool(raw, minor=self._file.head.minor, budget=budget)
         return self._pools[number]
 
 

@@ -74,7 +74,11 @@ def seal(packed: Packed, *, key: bytes | None = None) -> Sealed:
     _, table = compress(raw_table, always=True)
     summary = replace(packed.summary, table_raw_bytes=len(raw_table), table_digest=_digest(table))
     head = pack_head(
-        pack_summary(summary), table_bytes=len(table), sections_bytes=builder.end, is_keyed=key is not None
+        pack_summary(summary),
+        table_bytes=len(table),
+        sections_bytes=builder.end,
+        is_keyed=key is not None,
+        minor=packed.minor,
     )
     trailer = trailer_of((head, table, *builder.stored), key)
     return Sealed((head, table, *builder.stored, trailer), trailer)

@@ -19,9 +19,10 @@ from tierdeck.checkpoint.class_facts import type_name
 from tierdeck.checkpoint.limits import ITEM_BYTES, MAX_DEPTH, OBJECT_BYTES, SHARED_FROM
 from tierdeck.checkpoint.loss import MAX_LOSSES, Loss, LossKind, UnsaveableError
 from tierdeck.checkpoint.openers import Opener, Sources, node_without_identity, opener_of
-from tierdeck.checkpoint.records import Inert, Record
+from tierdeck.checkpoint.records import Inert, Placeholder, Record
 from tierdeck.checkpoint.scalars import MAX_INT, MIN_INT, Node
 from tierdeck.checkpoint.trail import Frame, path_text
+from tierdeck.checkpoint.version import MINOR
 
 _NONE = type(None)
 _MAX_REASON = 200
@@ -75,10 +76,11 @@ class Walked:
 
 
 class Walk:
-    """The walk over the units of one checkpoint."""
+    """The walk over the units of one checkpoint; `minor` is the version it takes to read what was met."""
 
     def __init__(self, sources: Sources, memory_bytes: int) -> None:
         self.units: list[Walked] = []
+        self.minor = MINOR
         self._known: dict[int, _Known] = {}
         self._sources = sources
         # Whoever reads counts a little more than is counted here: indexes, references, what stands in a scalar.
@@ -148,6 +150,8 @@ class Walk:
         if made[0] == tags.INERT or made[0] == tags.RECORD:
             _note_stand_in(unit, around, at, value, made)
         unit.objects += 1
+        if type(value) is Placeholder:
+            self.minor = max(self.minor, value.minor)
         if is_fragile(value):
             unit.fragile.append(value)
         things = len(made) * 2 if made[0] == tags.SET or made[0] == tags.FROZENSET else len(made)

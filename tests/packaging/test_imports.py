@@ -29,6 +29,10 @@ def test_every_public_name_of_the_library_is_importable_and_listed() -> None:
         assert getattr(tierdeck, name) is not None
 
 
+def test_importing_the_checkpoints_loads_nothing_heavy() -> None:
+    assert loaded_after("import tierdeck.checkpoint") == set()
+
+
 @pytest.mark.case("T22")
 def test_importing_the_command_line_leaves_the_console_out() -> None:
     assert loaded_after("import tierdeck_tui.cli") == set()

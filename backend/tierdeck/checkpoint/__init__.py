@@ -16,6 +16,7 @@ from tierdeck.checkpoint.pack import Packed, pack_checkpoint
 from tierdeck.checkpoint.publish import publish
 from tierdeck.checkpoint.reading import CheckpointFile, InMemory, open_checkpoint, read_head
 from tierdeck.checkpoint.records import Inert, Placeholder, Record, Unsaved
+from tierdeck.checkpoint.revive import with_classes
 from tierdeck.checkpoint.seal import Sealed, seal
 from tierdeck.checkpoint.summary import Summary
 from tierdeck.checkpoint.table import Section, Table, UnitEntry
@@ -49,4 +50,5 @@ __all__ = [
     "read_head",
     "read_losses",
     "seal",
+    "with_classes",
 ]

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _MAX_DIMENSIONS = 64
 
 
-def _array_operands(array: np.ndarray) -> tuple[object, ...]:
+def _array_operands(array: np.ndarray) -> tuple[object, tuple[int, ...], str, bytes | memoryview]:
     """`(dtype, shape, order, data)` of an array; dtype and shape are values still to be encoded.
 
     Raises:
@@ -34,7 +34,14 @@ def _array_operands(array: np.ndarray) -> tuple[object, ...]:
         clean = np.zeros(array.shape, array.dtype, order="F" if order == "F" else "C")
         clean[...] = array
         array = clean
-    return spec, tuple(array.shape), order, array.tobytes("F" if order == "F" else "C")
+    return spec, tuple(array.shape), order, _data(array.T if order == "F" else array)
+
+
+def _data(array: np.ndarray) -> bytes | memoryview:
+    """The array's bytes in its own order; looked at where they lie when they are all there is."""
+    if array.flags.c_contiguous and array.size:
+        return array.reshape(-1).view("u1").data
+    return array.tobytes()
 
 
 def make_array(spec: object, shape: object, order: object, data: object) -> np.ndarray:
@@ -68,7 +75,8 @@ def _scalar_operands(scalar: np.generic) -> tuple[object, ...]:
     if type(scalar) is np.bytes_:
         return "S", bytes(memoryview(scalar))
     array = np.asarray(scalar)
-    spec, _, _, data = _array_operands(array)
+    spec, _, _, view = _array_operands(array)
+    data = bytes(view)
     back: object = make_array(spec, (), "C", data)[()]
     if type(back) is not type(scalar):
         raise UnsaveableError("a scalar that numpy alone does not give back")

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tierdeck.checkpoint.limits import ITEM_BYTES, MAX_DEPTH, MAX_HASH_STEPS, OBJECT_BYTES
+from tierdeck.checkpoint.limits import ITEM_BYTES, MAX_COMPILE_MS_ALL, MAX_DEPTH, MAX_HASH_STEPS, OBJECT_BYTES
+from tierdeck.checkpoint.scalars import MAX_COMPILE_MS, compile_ms
 from tierdeck.errors import CheckpointLimitError
 
 _FEW_KEYS = 1_024
@@ -21,12 +22,16 @@ class Budget:
 
     Args:
         memory_bytes: what all objects together may take, by an estimate from above.
+        reads_frames: whether Arrow may read frames: it allocates what a stream claims, and no limit here holds it.
+        hash_steps: how many things in nested tuples may be looked at to hash keys.
     """
 
-    def __init__(self, memory_bytes: int) -> None:
+    def __init__(self, memory_bytes: int, *, reads_frames: bool = False, hash_steps: int = MAX_HASH_STEPS) -> None:
+        self.reads_frames = reads_frames
         self._memory_bytes = memory_bytes
         self._left_bytes = memory_bytes
-        self._left_steps = MAX_HASH_STEPS
+        self._left_steps = hash_steps
+        self._left_ms = MAX_COMPILE_MS_ALL
 
     def spend(self, items: int) -> None:
         """Take off one object with so many things in it.
@@ -40,6 +45,14 @@ class Budget:
                 f"read value: its objects take more than {self._memory_bytes:,} bytes of memory",
                 hint="an agent's own process reads larger ones than the console",
             )
+
+    def compiles(self, pattern: object) -> bool:
+        """Whether there is time left to compile a regular expression; takes it off."""
+        took_ms = compile_ms(pattern) if isinstance(pattern, str | bytes) else 0
+        if took_ms > min(self._left_ms, MAX_COMPILE_MS):
+            return False
+        self._left_ms -= took_ms
+        return True
 
     def checked(self, keys: Sequence[object]) -> Sequence[object]:
         """The keys, when they can be hashed within the budget and spread as keys do.

@@ -13,7 +13,7 @@ from typing import Any
 from tierdeck.checkpoint import tags
 from tierdeck.checkpoint.arrays import make_array, make_scalar
 from tierdeck.checkpoint.budget import Budget
-from tierdeck.checkpoint.frames import make_frame
+from tierdeck.checkpoint.frames import known_frame, make_frame
 from tierdeck.checkpoint.moments import MAKE_MOMENT
 from tierdeck.checkpoint.openers import FACTORIES
 from tierdeck.checkpoint.records import INERT_KINDS, RECORD_KINDS, Inert, Placeholder, Record, Unsaved
@@ -90,6 +90,10 @@ def make_whole(tag: int, operands: Operands, budget: Budget) -> object:
         made = frozenset(budget.checked(operands))
         _must(len(made) == len(operands), "a set with the same item twice")
         return made
+    if tag == tags.PATTERN and not budget.compiles(operands[0]):
+        return Placeholder(tag, tuple(operands), "it would take too long to compile")
+    if tag == tags.FRAME and not budget.reads_frames and known_frame(*operands[:2]):
+        return Placeholder(tag, tuple(operands), "frames are read in the agent's own process only")
     return _MAKERS[tag](*operands)
 
 

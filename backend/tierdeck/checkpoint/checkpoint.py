@@ -42,13 +42,14 @@ class Origin:
 class Unread:
     """What a newer minor version has put into a file and this one can't read: kept, and written back as it was.
 
-    `name` None: a whole section of that kind, else a unit.
+    `name` None: a whole section of that kind, else a unit. `minor` is the version that wrote it.
     """
 
     kind: str
     name: str | None
     raw: bytes
     form: int = 0
+    minor: int = 0
 
 
 @dataclass(frozen=True, slots=True)

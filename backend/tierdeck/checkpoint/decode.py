@@ -15,9 +15,11 @@ import msgpack
 from tierdeck.checkpoint import tags
 from tierdeck.checkpoint.budget import Budget
 from tierdeck.checkpoint.builders import KNOWN_TAGS, fill_shell, make_shell, make_whole
+from tierdeck.checkpoint.chains import MAX_CHAIN, has_long_chain, take_apart
 from tierdeck.checkpoint.encode import POOLED
 from tierdeck.checkpoint.limits import CONSOLE_LIMITS
 from tierdeck.checkpoint.records import Placeholder
+from tierdeck.checkpoint.version import MINOR
 from tierdeck.errors import DamagedCheckpointError
 
 _WALKED_FROM = 4_096  # below, what headers claim stays within tens of megabytes that are never touched
@@ -31,7 +33,7 @@ def decode_unit(
     *,
     form: int,
     pool: Sequence[object] | None = None,
-    is_newer: bool = False,
+    minor: int = MINOR,
     budget: Budget | None = None,
 ) -> object:
     """The value of a unit.
@@ -40,7 +42,7 @@ def decode_unit(
         raw: its bytes, whole.
         form: 0 for one value, 1 for a pool whose last object is the value.
         pool: the objects of the pool section it refers to, from `decode_pool`.
-        is_newer: the file was written by a newer minor version: unknown tags become placeholders.
+        minor: the minor version that wrote it; in a newer one unknown tags become placeholders.
         budget: what it may take; the console's limits without one.
 
     Raises:
@@ -49,7 +51,7 @@ def decode_unit(
 
     Spec: SPEC-09.23
     """
-    decoder = _Decoder(pool or (), is_newer, budget)
+    decoder = _Decoder(pool or (), minor, budget)
     if form == POOLED:
         objects = decoder.objects(raw)
         if not objects:
@@ -58,27 +60,44 @@ def decode_unit(
     return decoder.value(raw)
 
 
-def decode_pool(raw: bytes | memoryview, *, is_newer: bool = False, budget: Budget | None = None) -> list[object]:
+def decode_pool(raw: bytes | memoryview, *, minor: int = MINOR, budget: Budget | None = None) -> list[object]:
     """The objects of a pool section, by their numbers. Raises as `decode_unit`."""
-    return _Decoder((), is_newer, budget).objects(raw)
+    return _Decoder((), minor, budget).objects(raw)
 
 
 class _Decoder:
-    def __init__(self, shared: Sequence[object], is_newer: bool, budget: Budget | None) -> None:
+    def __init__(self, shared: Sequence[object], minor: int, budget: Budget | None) -> None:
         self._shared = shared
         self._own: list[object] = []
-        self._is_newer = is_newer
+        self._minor = minor
         self._budget = budget or Budget(CONSOLE_LIMITS.memory_bytes)
+        self._fragile: list[object] = []
 
     def value(self, raw: bytes | memoryview) -> object:
-        return _refusing(lambda: self._unpacked(raw), "a value")
+        return self._refusing(lambda: self._unpacked(raw), "a value")
 
     def objects(self, raw: bytes | memoryview) -> list[object]:
-        return _refusing(lambda: self._objects(memoryview(raw)), "a pool of values")
+        return self._refusing(lambda: self._objects(memoryview(raw)), "a pool of values")
+
+    def _refusing(self, work: Callable[[], _T], what: str) -> _T:
+        """Do the work; when it fails, let go of what was made without ending the process by it."""
+        try:
+            made = work()
+            self._check_chains()
+        except _BAD_BYTES as e:
+            take_apart(self._fragile)
+            raise _damaged(f"{what}: {str(e)[:200] or type(e).__name__}") from e
+        except BaseException:
+            take_apart(self._fragile)
+            raise
+        return made
+
+    def _check_chains(self) -> None:
+        if has_long_chain(self._fragile):
+            raise ValueError(f"more than {MAX_CHAIN} deques or defaultdicts inside each other")
 
     def _objects(self, raw: memoryview) -> list[object]:
-        heads, bodies = _split(raw)
-        self._budget.spend(len(heads))
+        heads, bodies = self._split(raw)
         self._own = [self._shell(head) for head in heads]
         for number, head in enumerate(heads):
             if head is None:
@@ -88,6 +107,37 @@ class _Decoder:
                 self._fill(self._own[number], bodies[number])
         return self._own
 
+    def _split(self, raw: memoryview) -> tuple[list[object], list[memoryview]]:
+        """Heads and bodies of a pool."""
+        start = 4 + int.from_bytes(raw[:4], "little")
+        if len(raw) < start:
+            raise ValueError("a pool without its index")
+        walk_over(raw[4:start])
+        index = msgpack.unpackb(
+            raw[4:start],
+            list_hook=self._counted,
+            object_pairs_hook=_refuse_map,
+            ext_hook=_refuse_ext,
+            max_ext_len=0,
+            strict_map_key=False,
+            unicode_errors="surrogatepass",
+        )
+        if type(index) is not list or len(index) % 2:
+            raise ValueError("a pool without its index")
+        bodies = []
+        for length in index[1::2]:
+            if type(length) is not int or not 0 < length <= len(raw) - start:
+                raise ValueError("an object that lies outside its pool")
+            bodies.append(raw[start : start + length])
+            start += length
+        if start != len(raw):
+            raise ValueError("something follows the objects of a pool")
+        return index[::2], bodies
+
+    def _counted(self, node: list[object]) -> list[object]:
+        self._budget.spend(len(node))
+        return node
+
     def _shell(self, head: object) -> object:
         if head is None:
             return _UNMADE
@@ -95,8 +145,14 @@ class _Decoder:
         if type(tag) is not int:
             raise ValueError("an object without a tag")
         if tag in tags.SHELLS:
-            return make_shell(tag, fixed)
+            return self._made_shell(tag, fixed)
         return self._unknown(tag, fixed, len(fixed))
+
+    def _made_shell(self, tag: int, fixed: list[object]) -> object:
+        shell = make_shell(tag, fixed)
+        if tag == tags.DEQUE or tag == tags.DEFAULTDICT:
+            self._fragile.append(shell)
+        return shell
 
     def _fill(self, shell: object, body: memoryview) -> None:
         items = self._unpacked(body)
@@ -122,13 +178,19 @@ class _Decoder:
         tag = node[0]
         if type(tag) is not int:
             raise ValueError("a list without a tag")
-        self._budget.spend(len(node))
+        self._budget.spend(len(node) * 2 if tag == tags.SET or tag == tags.FROZENSET else len(node))
         if tag == tags.LIST:
             del node[0]
             return node
+        if tag == tags.DICT:  # as `fill_shell` would; most of a session's containers are these
+            keys = self._budget.checked(node[1::2])
+            made = dict(zip(keys, node[2::2], strict=True))
+            if len(made) != len(keys):
+                raise ValueError("the same key twice")
+            return made
         if tag in tags.SHELLS:
             first = 1 + tags.SHELLS[tag]
-            shell = make_shell(tag, node[1:first])
+            shell = self._made_shell(tag, node[1:first])
             fill_shell(shell, node[first:], len(node) - first, self._budget)
             return shell
         if tag == tags.OWN or tag == tags.SHARED:
@@ -147,9 +209,9 @@ class _Decoder:
         return found
 
     def _unknown(self, tag: int, operands: tuple[object, ...] | list[object], fixed: int | None) -> Placeholder:
-        if not self._is_newer or tag in KNOWN_TAGS or tag < 0:
+        if self._minor <= MINOR or tag in KNOWN_TAGS or tag < 0:
             raise ValueError(f"the tag {tag} stands for nothing here")
-        return Placeholder(tag, operands, "a newer version of this program knows what it is", fixed)
+        return Placeholder(tag, operands, "a newer version of this program knows what it is", fixed, self._minor)
 
 
 def walk_over(raw: bytes | memoryview) -> None:
@@ -168,41 +230,12 @@ def walk_over(raw: bytes | memoryview) -> None:
         raise ValueError("something follows it")
 
 
-def _split(raw: memoryview) -> tuple[list[object], list[memoryview]]:
-    """Heads and bodies of a pool."""
-    start = 4 + int.from_bytes(raw[:4], "little")
-    if len(raw) < start:
-        raise ValueError("a pool without its index")
-    walk_over(raw[4:start])
-    index = msgpack.unpackb(
-        raw[4:start], object_pairs_hook=_refuse_map, ext_hook=_refuse_ext, max_ext_len=0, strict_map_key=False
-    )
-    if type(index) is not list or len(index) % 2:
-        raise ValueError("a pool without its index")
-    bodies = []
-    for length in index[1::2]:
-        if type(length) is not int or not 0 < length <= len(raw) - start:
-            raise ValueError("an object that lies outside its pool")
-        bodies.append(raw[start : start + length])
-        start += length
-    if start != len(raw):
-        raise ValueError("something follows the objects of a pool")
-    return index[::2], bodies
-
-
 def _refuse_map(_pairs: object) -> NoReturn:
     raise ValueError("a map, which no value is written as")
 
 
 def _refuse_ext(_code: int, _data: bytes) -> NoReturn:
     raise ValueError("a type of somebody else's")
-
-
-def _refusing(work: Callable[[], _T], what: str) -> _T:
-    try:
-        return work()
-    except _BAD_BYTES as e:
-        raise _damaged(f"{what}: {str(e)[:200] or type(e).__name__}") from e
 
 
 def _damaged(why: str) -> DamagedCheckpointError:

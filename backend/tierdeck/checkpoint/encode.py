@@ -19,6 +19,7 @@ from tierdeck.checkpoint.limits import AGENT_LIMITS, Limits
 from tierdeck.checkpoint.loss import Loss
 from tierdeck.checkpoint.pools import Pool, Pools, settle
 from tierdeck.checkpoint.preview import preview
+from tierdeck.checkpoint.version import MINOR
 from tierdeck.checkpoint.walk import Walk, Walked, note
 
 PLAIN, POOLED = 0, 1  # the form of a unit: one value, or a pool whose last object is the value
@@ -59,11 +60,15 @@ class EncodedUnit:
 
 @dataclass(frozen=True, slots=True)
 class Encoded:
-    """What could be saved, in the order given, and what could not, or not as what it was."""
+    """What could be saved, in the order given, and what could not, or not as what it was.
+
+    `minor` is the version of the format that it takes to read it: a newer one when it holds placeholders of such.
+    """
 
     units: tuple[EncodedUnit, ...]
     pools: tuple[EncodedPool, ...]
     losses: tuple[Loss, ...]
+    minor: int = MINOR
 
 
 def encode_units(
@@ -85,14 +90,23 @@ def encode_units(
         walk.add(source.name, source.value, is_part=source.is_part)
     pools = settle(walk)
     encoded_pools = [_pack_pool(pool, None, limits) for pool in pools.shared]
-    units = []
+    left_bytes = limits.raw_bytes - sum(len(pool.raw) for pool in encoded_pools if pool)
+    units: list[EncodedUnit] = []
     for number, (source, unit) in enumerate(zip(sources, walk.units, strict=True)):
         if not unit.is_lost:
             made = _pack_unit(number, source, unit, pools, encoded_pools, limits)
-            units += [] if made is None else [made]
+            if made is None:
+                continue
+            if len(made.raw) > left_bytes or len(units) >= limits.units:
+                note(unit, None, 0, source.value, "there is no room left in what one checkpoint may hold", "lost")
+                continue
+            left_bytes -= len(made.raw)
+            units.append(made)
     used = {unit.pool for unit in units}
     kept = [pool if number in used and pool else EncodedPool(b"") for number, pool in enumerate(encoded_pools)]
-    return Encoded(*_renumbered(units, kept), tuple(loss for unit in walk.units for loss in unit.losses))
+    return Encoded(
+        *_renumbered(units, kept), tuple(loss for unit in walk.units for loss in unit.losses), walk.minor
+    )
 
 
 def pack_plain(node: object) -> bytes:
@@ -114,7 +128,7 @@ def _pack_unit(
     pool, own = pools.pool_of_unit.get(number), pools.own.get(number)
     raw = _pack_or_note(unit, source.value, own, limits)
     if raw is not None and pool is not None and shared[pool] is None:
-        note(unit, None, source.value, "what it shares with others is too large to be read again", "lost")
+        note(unit, None, 0, source.value, "what it shares with others is too large to be read again", "lost")
         raw = None
     if raw is None:
         return None
@@ -136,12 +150,11 @@ def _pack_or_note(unit: Walked, value: object, own: Pool | None, limits: Limits)
         pooled = None if own is None else _pack_pool(own, unit.holder[0], limits)
         raw = pack_plain(unit.holder[0]) if own is None else pooled.raw if pooled else None
     except (ValueError, TypeError, OverflowError, MemoryError) as e:
-        note(unit, None, value, f"it can't be packed: {e}", "lost")
+        note(unit, None, 0, value, f"it can't be packed: {e}", "lost")
         return None
     if raw is None or len(raw) > limits.section_bytes:
-        note(
-            unit, None, value, f"it takes more than the {limits.section_bytes:,} bytes that are read again", "lost"
-        )
+        why = f"it takes more than the {limits.section_bytes:,} bytes that are read again"
+        note(unit, None, 0, value, why, "lost")
         return None
     return raw
 

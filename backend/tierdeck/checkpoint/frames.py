@@ -52,16 +52,26 @@ def frame_node(frame: object) -> Node:
     return [tags.FRAME, *found, data]
 
 
+def known_frame(library: object, kind: object) -> tuple[str, str]:
+    """Library and kind, when they are ones that are read.
+
+    Raises:
+        ValueError: they are not.
+    """
+    found = (str(library), str(kind))
+    if found not in _KINDS:
+        raise ValueError(f"{str(found)[:60]} is no frame")
+    return found
+
+
 def make_frame(library: object, kind: object, data: object) -> object:
     """The frame; a Placeholder when its library is not there.
 
     Raises:
         ValueError: it is no stream of plain types.
     """
-    found = (str(library), str(kind))
+    found = known_frame(library, kind)
     raw = checked_bytes(data)
-    if found not in _KINDS:
-        raise ValueError(f"{str(found)[:60]} is no frame")
     if not _has_arrow() or find_spec(found[0]) is None:
         return Placeholder(tags.FRAME, (library, kind, data), f"{found[0]} and pyarrow are needed to read it")
     try:

@@ -48,16 +48,19 @@ class Head:
         return HEADER_BYTES + self.summary_bytes + self.table_bytes
 
 
-def pack_head(summary: bytes, *, table_bytes: int, sections_bytes: int, is_keyed: bool) -> bytes:
+def pack_head(
+    summary: bytes, *, table_bytes: int, sections_bytes: int, is_keyed: bool, minor: int = MINOR
+) -> bytes:
     """Header and summary, with the digest over both.
 
     Args:
         summary: its bytes, from `pack_summary`.
         sections_bytes: how much the sections take, all together.
+        minor: the version it takes to read all of it.
     """
     file_bytes = HEADER_BYTES + len(summary) + table_bytes + sections_bytes + TRAILER_BYTES
     flags = KEYED if is_keyed else 0
-    fixed = _FIXED.pack(MAGIC, MAJOR, MINOR, flags, len(summary), table_bytes, file_bytes)
+    fixed = _FIXED.pack(MAGIC, MAJOR, minor, flags, len(summary), table_bytes, file_bytes)
     return fixed + _digest(fixed, summary) + summary
 
 

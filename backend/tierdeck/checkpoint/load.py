@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TypeVar
 
-from tierdeck.checkpoint.budget import Budget
 from tierdeck.checkpoint.checkpoint import OPERATION_STATES, Checkpoint, Operation, Unread
 from tierdeck.checkpoint.loss import LOSS_KINDS, Loss
 from tierdeck.checkpoint.pack import CELLS, LOST, MEMORY, MESSAGES, PARTS, PENDING, TRAJECTORY
@@ -63,18 +62,18 @@ def load_checkpoint(file: CheckpointFile) -> Checkpoint:
 
 def read_losses(file: CheckpointFile) -> tuple[Loss, ...]:
     """What the checkpoint does not hold, or not as what it was; only that section is read. Raises as `variable`."""
-    listed = file.value(file.unit(PART, LOST), Budget(file.limits.memory_bytes))
+    listed = file.value(file.unit(PART, LOST), file.budget())
     if type(listed) is not list:
         raise _odd(file, LOST)
     return tuple(_loss(file, item) for item in listed)
 
 
 def _values(file: CheckpointFile) -> _Values:
-    table, sections, budget = file.table(), Sections(file), Budget(file.limits.memory_bytes)
+    table, sections, budget = file.table(), Sections(file), file.budget()
     variables: dict[str, object] = {}
     parts: dict[str, object] = {}
     unread = [
-        Unread(section.kind, None, file.raw_section(number))
+        Unread(section.kind, None, file.raw_section(number), minor=file.head.minor)
         for number, section in enumerate(table.sections)
         if section.kind not in (UNITS, POOL)
     ]
@@ -84,7 +83,7 @@ def _values(file: CheckpointFile) -> _Values:
         elif unit.form <= 1 and unit.kind == PART and unit.name in PARTS:
             parts[unit.name] = file.value(unit, budget, sections)
         elif file.head.is_newer and unit.pool is None:
-            unread.append(Unread(unit.kind, unit.name, bytes(sections.raw_of(unit)), unit.form))
+            unread.append(Unread(unit.kind, unit.name, bytes(sections.raw_of(unit)), unit.form, file.head.minor))
         else:
             raise _odd(file, unit.name)
     return _Values(variables, parts, tuple(unread))

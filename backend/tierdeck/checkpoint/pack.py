@@ -14,9 +14,10 @@ from types import CodeType
 from tierdeck.checkpoint.checkpoint import Checkpoint, Operation, Unread
 from tierdeck.checkpoint.encode import Encoded, EncodedPool, EncodedUnit, Source, encode_units
 from tierdeck.checkpoint.limits import AGENT_LIMITS, Limits
-from tierdeck.checkpoint.loss import Loss
+from tierdeck.checkpoint.loss import MAX_ALL_LOSSES, Loss
 from tierdeck.checkpoint.summary import Summary
 from tierdeck.checkpoint.table import MAX_NAME_CHARS
+from tierdeck.checkpoint.version import MINOR
 
 MEMORY, MESSAGES, TRAJECTORY, PENDING, CELLS, LOST = (
     "working_memory", "messages", "trajectory", "pending", "cells", "lost",
@@ -33,6 +34,7 @@ class Packed:
     pools: tuple[EncodedPool, ...]
     losses: tuple[Loss, ...]
     unread: tuple[Unread, ...]
+    minor: int = MINOR
 
 
 def pack_checkpoint(
@@ -47,21 +49,36 @@ def pack_checkpoint(
 
     Spec: SPEC-09.21
     """
-    names, refused = _names(checkpoint.repl_state)
-    sources = [Source(name, checkpoint.repl_state[name]) for name in names]
-    parts = (
-        (MEMORY, checkpoint.working_memory),
-        (MESSAGES, list(checkpoint.messages)),
-        (TRAJECTORY, list(checkpoint.trajectory_events)),
-        (PENDING, [_operation_fields(operation) for operation in checkpoint.pending_operations]),
-        (CELLS, list(checkpoint.cells)),
-    )
-    sources += [Source(name, value, is_part=True) for name, value in parts]
+    state = dict(checkpoint.repl_state)
+    names, refused = _names(state)
+    parts = _parts(checkpoint)
+    # The parts first: what is pending must not be what there is no room for.
+    sources = [*parts, *(Source(name, state[name]) for name in names)]
     encoded = encode_units(sources, source_text=source_text, limits=limits)
-    losses = _all_losses((*refused, *encoded.losses), checkpoint.losses)
+    saved = {unit.name for unit in encoded.units if unit.is_part}
+    missing = [part.name for part in parts if part.name not in saved]
+    emptied = encode_units([Source(name, {} if name == MEMORY else [], is_part=True) for name in missing])
+    all_losses = _all_losses((*refused, *encoded.losses), checkpoint.losses)
+    losses = all_losses[:MAX_ALL_LOSSES]
     listed = encode_units([Source(LOST, [_loss_fields(loss) for loss in losses], is_part=True)], limits=limits)
-    units = (*encoded.units, *listed.units)
-    return Packed(_summary(checkpoint, encoded, losses, units), units, encoded.pools, losses, checkpoint.unread)
+    units = (*encoded.units, *emptied.units, *listed.units)
+    summary = _summary(checkpoint, encoded, all_losses, units)
+    minor = max([encoded.minor, *(unread.minor for unread in checkpoint.unread)])
+    return Packed(summary, units, encoded.pools, losses, checkpoint.unread, minor)
+
+
+def _parts(checkpoint: Checkpoint) -> list[Source]:
+    operations = [_operation_fields(operation) for operation in checkpoint.pending_operations]
+    memory, messages = checkpoint.working_memory, checkpoint.messages
+    events, cells = checkpoint.trajectory_events, checkpoint.cells
+    return [
+        Source(PENDING, operations, is_part=True),
+        # As they are where they can be: a variable may be the same list.
+        Source(MEMORY, memory if type(memory) is dict else dict(memory), is_part=True),
+        Source(MESSAGES, messages if type(messages) is list else list(messages), is_part=True),
+        Source(TRAJECTORY, events if type(events) is list else list(events), is_part=True),
+        Source(CELLS, cells if type(cells) is list else list(cells), is_part=True),
+    ]
 
 
 def _names(state: Mapping[str, object]) -> tuple[list[str], list[Loss]]:

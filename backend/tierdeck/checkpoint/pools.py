@@ -51,18 +51,18 @@ def settle(walk: Walk) -> Pools:
     pooled = {ref.target for unit in walk.units for ref in unit.refs}
     if not pooled:
         return Pools()
+    places = walk.places()
     while True:
-        edges = _edges(walk, pooled)
-        tangled = _tangled(walk.places, pooled, edges)
+        edges = _edges(walk, places, pooled)
+        tangled = _tangled(places, pooled, edges)
         if not tangled:
             break
         # Rare: things that can only be made whole go in circles through lists inside them. Those become shells.
         pooled |= tangled
-    return _fill(walk, pooled, edges)
+    return _fill(places, pooled, edges)
 
 
-def _edges(walk: Walk, pooled: set[int]) -> list[_Edge]:
-    places = walk.places
+def _edges(walk: Walk, places: Mapping[int, Place], pooled: set[int]) -> list[_Edge]:
     homes: dict[int | None, int | None] = {None: None}
 
     def home(key: int | None) -> int | None:
@@ -135,8 +135,7 @@ def _tangled(places: Mapping[int, Place], pooled: set[int], edges: list[_Edge]) 
     return found
 
 
-def _fill(walk: Walk, pooled: set[int], edges: list[_Edge]) -> Pools:
-    places = walk.places
+def _fill(places: Mapping[int, Place], pooled: set[int], edges: list[_Edge]) -> Pools:
     shared = _shared_keys(edges, places)
     pools, section_of = Pools(), _sections(edges, shared)
     in_order = [key for key in places if key in pooled and _is_shell(places, key)]

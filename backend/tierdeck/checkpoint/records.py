@@ -49,10 +49,12 @@ class Placeholder:
     """What this program can't make of a sound file: a tag of a newer version, or a thing this machine lacks.
 
     It is written back as it was by the next save. `why` is for the operator. `fixed` is None for a thing that is
-    made whole; else it is a container, and the first so many of its operands never change.
+    made whole; else it is a container, and the first so many of its operands never change. A file with it is of
+    the `minor` version it was read from, or newer: an older one has no such tag.
     """
 
     tag: int
     operands: tuple[object, ...] | list[object]
     why: str
     fixed: int | None = None
+    minor: int = 0

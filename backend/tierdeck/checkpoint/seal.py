@@ -6,9 +6,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from hashlib import blake2b
 
+from tierdeck.checkpoint.checkpoint import Unread
 from tierdeck.checkpoint.compression import compress
 from tierdeck.checkpoint.encode import EncodedPool, EncodedUnit
 from tierdeck.checkpoint.header import TRAILER_BYTES, pack_head
+from tierdeck.checkpoint.limits import AGENT_LIMITS
 from tierdeck.checkpoint.pack import Packed
 from tierdeck.checkpoint.summary import pack_summary
 from tierdeck.checkpoint.table import (
@@ -22,7 +24,9 @@ from tierdeck.checkpoint.table import (
     UnitEntry,
     pack_table,
 )
+from tierdeck.errors import InvalidValueError
 
+MAX_KEY_BYTES = 64
 SMALL_BYTES = 16 * 1024  # a unit below it is compressed together with others
 GROUP_BYTES = 256 * 1024  # so much a group holds: it is read whole for one small variable
 
@@ -47,22 +51,34 @@ def seal(packed: Packed, *, key: bytes | None = None) -> Sealed:
         key: the operator's, 1 to 64 bytes: then nobody without it can make or change a file that verifies.
 
     Raises:
-        InvalidValueError: session id or label is none that can be listed.
+        InvalidValueError: session id or label is none that can be listed, or the key is too long or empty.
 
     Spec: SPEC-09.22
     """
+    if key is not None and not 1 <= len(key) <= MAX_KEY_BYTES:
+        raise InvalidValueError(f"write checkpoint: a key of {len(key)} bytes; 1 to {MAX_KEY_BYTES} are allowed")
+    groups = _groups(packed.units)
     builder = _Builder()
     pool_sections = [builder.add_section(POOL, pool.raw) for pool in packed.pools]
     bodies = [_BodyDigests(pool) for pool in packed.pools]
-    for group in _groups(packed.units):
+    for group in groups:
         builder.add_units(group, pool_sections, bodies)
     for unread in packed.unread:
-        builder.add_unread(unread.kind, unread.name, unread.raw, unread.form)
+        builder.add_unread(unread)
     raw_table = pack_table(Table(tuple(builder.sections), tuple(builder.units)))
+    if len(raw_table) > AGENT_LIMITS.table_bytes:
+        raise InvalidValueError(
+            f"write checkpoint: a table of {len(raw_table):,} bytes, the limit is {AGENT_LIMITS.table_bytes:,}",
+            hint="there are too many variables with long names",
+        )
     _, table = compress(raw_table, always=True)
     summary = replace(packed.summary, table_raw_bytes=len(raw_table), table_digest=_digest(table))
     head = pack_head(
-        pack_summary(summary), table_bytes=len(table), sections_bytes=builder.end, is_keyed=key is not None
+        pack_summary(summary),
+        table_bytes=len(table),
+        sections_bytes=builder.end,
+        is_keyed=key is not None,
+        minor=packed.minor,
     )
     trailer = trailer_of((head, table, *builder.stored), key)
     return Sealed((head, table, *builder.stored, trailer), trailer)
@@ -100,7 +116,10 @@ class _Builder:
         raw = units[0].raw if len(units) == 1 else b"".join(unit.raw for unit in units)
         section, start = self.add_section(UNITS, raw), 0
         for unit in units:
-            meaning = _meaning(unit, None if unit.pool is None else bodies[unit.pool])
+            if unit.pool is None:
+                meaning = self.sections[section].raw_digest if len(units) == 1 else _digest(unit.raw)
+            else:
+                meaning = _meaning(unit, bodies[unit.pool])
             self.units.append(
                 UnitEntry(
                     PART if unit.is_part else VARIABLE,
@@ -118,11 +137,13 @@ class _Builder:
             )
             start += len(unit.raw)
 
-    def add_unread(self, kind: str, name: str | None, raw: bytes, form: int) -> None:
-        section = self.add_section(kind if name is None else UNITS, raw)
-        if name is not None:
-            digest = _digest(raw)
-            self.units.append(UnitEntry(kind, name, section, 0, len(raw), form, None, digest, "?", "", 0))
+    def add_unread(self, unread: Unread) -> None:
+        section = self.add_section(unread.kind if unread.name is None else UNITS, unread.raw)
+        if unread.name is not None:
+            digest, size = self.sections[section].raw_digest, len(unread.raw)
+            self.units.append(
+                UnitEntry(unread.kind, unread.name, section, 0, size, unread.form, None, digest, "?", "", 0)
+            )
 
 
 class _BodyDigests:
@@ -151,11 +172,10 @@ class _BodyDigests:
         return sorted(found)
 
 
-def _meaning(unit: EncodedUnit, bodies: _BodyDigests | None) -> bytes:
+def _meaning(unit: EncodedUnit, bodies: _BodyDigests) -> bytes:
     digest = blake2b(unit.raw, digest_size=DIGEST_BYTES)
-    if bodies is not None:
-        for number in bodies.reached(unit.reaches):
-            digest.update(number.to_bytes(4, "little") + bodies.of(number))
+    for number in bodies.reached(unit.reaches):
+        digest.update(number.to_bytes(4, "little") + bodies.of(number))
     return digest.digest()
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from operator import itemgetter
 
 import msgpack
 
@@ -51,7 +52,7 @@ class Summary:
     table_digest: bytes = b"\0" * _DIGEST_BYTES
 
 
-# Name in the file, name here.
+# Name in the file, name here; in the order of `Summary`, which has three more among them.
 _SCALARS = (
     ("session", "session_id"), ("checkpoint", "checkpoint_id"), ("created_ns", "created_at_ns"), ("turn", "turn"),
     ("depth", "depth"), ("reason", "reason"), ("branch", "branch"), ("parent", "parent"), ("label", "label"),
@@ -102,18 +103,15 @@ def parse_summary(data: bytes, name: str) -> Summary:
 def _summary_of(fields: object) -> Summary:
     if type(fields) is not dict:
         raise ValueError("it is no map")
-    values: dict[str, object] = {}
-    for name, ours in _SCALARS:
-        value = fields[name]
-        if not _CHECKS[ours](value):
-            raise ValueError(f"{name} is {str(value)[:40]!r}")
-        values[ours] = value
-    return Summary(
-        **values,  # type: ignore[arg-type]  # each has passed its check
-        origin=_origin(fields["origin"]),
-        pending=_counts(fields["pending"]),
-        writer=_texts(fields["writer"]),
-    )
+    values = _values_of(fields)
+    for check, value in zip(_IN_ORDER, values, strict=True):
+        if not check(value):
+            name = next(name for name, ours in _SCALARS if not _CHECKS[ours](fields[name]))
+            raise ValueError(f"{name} is {str(fields[name])[:40]!r}")
+    # By place: a listing of ten thousand files makes as many of these.
+    before, counts, sizes = values[:11], values[11:16], values[16:]
+    maps = _counts(fields["pending"]), _texts(fields["writer"])
+    return Summary(*before, _origin(fields["origin"]), *counts, *maps, *sizes)  # type: ignore[call-arg]  # checked
 
 
 def _check_given(summary: Summary) -> None:
@@ -151,7 +149,10 @@ def _is_count(value: object) -> bool:
 
 
 def _is_session(value: object) -> bool:
-    return type(value) is str and 0 < len(value.encode("utf-8", "surrogatepass")) <= MAX_SESSION_BYTES
+    if type(value) is not str or not 0 < len(value) <= MAX_SESSION_BYTES:
+        return False
+    # No character takes more than four bytes.
+    return len(value) <= MAX_SESSION_BYTES // 4 or len(value.encode("utf-8", "surrogatepass")) <= MAX_SESSION_BYTES
 
 
 def _is_id(value: object) -> bool:
@@ -176,3 +177,5 @@ _CHECKS: dict[str, Callable[[object], bool]] = {
 } | dict.fromkeys(
     ("turn", "depth", "variables", "lost", "inert", "messages", "events", "raw_bytes", "table_raw_bytes"), _is_count
 )
+_IN_ORDER = tuple(_CHECKS[ours] for _, ours in _SCALARS)
+_values_of = itemgetter(*(name for name, _ in _SCALARS))

@@ -174,10 +174,15 @@ def _check_sections(table: Table, sections_bytes: int, is_newer: bool) -> None:
 
 def _check_units(table: Table, is_newer: bool) -> None:
     seen = set()
+    section_before = 0
     ends = [0] * len(table.sections)
     for unit in table.units:
         if unit.section >= len(table.sections) or (unit.kind, unit.name) in seen:
             raise ValueError(f"a unit without a section, or twice: {unit.name[:40]!r}")
+        # In the order of the file: each section is decompressed once when all are read.
+        if unit.section < section_before:
+            raise ValueError(f"a unit out of order: {unit.name[:40]!r}")
+        section_before = unit.section
         seen.add((unit.kind, unit.name))
         section = table.sections[unit.section]
         # Nothing twice: a hundred thousand names for the same bytes would take as many times as long to read.

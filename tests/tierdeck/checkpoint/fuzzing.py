@@ -94,8 +94,8 @@ class Fuzzer:
                 decode_pool(self._changed(self._random.choice(self._pools)), budget=budget)
                 return "pool: some value"
             raw, form = self._random.choice(self._units)
-            is_newer = self._random.random() < 0.3
-            decode_unit(self._changed(raw), form=form, pool=self._objects[0], is_newer=is_newer, budget=budget)
+            minor = self._random.choice([0, 0, 7])
+            decode_unit(self._changed(raw), form=form, pool=self._objects[0], minor=minor, budget=budget)
         except TierdeckError as e:
             return f"unit: {type(e).__name__}"
         return "unit: some value"
@@ -150,7 +150,7 @@ class Fuzzer:
             if self._random.random() < 0.5:
                 parse_table(raw, sections_bytes=len(raw), is_newer=True, limits=TIGHT, name="random")
             elif self._random.random() < 0.5:
-                decode_unit(raw, form=self._random.randrange(2), is_newer=True, budget=Budget(TIGHT.memory_bytes))
+                decode_unit(raw, form=self._random.randrange(2), minor=7, budget=Budget(TIGHT.memory_bytes))
             else:
                 _read_everything(data)
         except TierdeckError as e:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 import threading
+import tracemalloc
 from typing import Any
 
 import msgpack
@@ -15,6 +17,7 @@ from tierdeck.checkpoint import tags
 from tierdeck.checkpoint.budget import Budget
 from tierdeck.checkpoint.decode import decode_pool, decode_unit
 from tierdeck.checkpoint.encode import POOLED, Source, encode_units, pack_plain
+from tierdeck.checkpoint.limits import CONSOLE_LIMITS, MB
 from tierdeck.checkpoint.records import Placeholder
 from tierdeck.errors import CheckpointLimitError, DamagedCheckpointError
 
@@ -49,9 +52,9 @@ def decoded(node: object, **more: Any) -> object:
 def test_a_foreign_type_or_a_name_in_the_bytes_is_refused_and_nothing_imported(raw: bytes) -> None:
     decoded([40, "<i4", [1, 1], "C", b"\0" * 4])  # numpy is there from now on
     before = set(sys.modules)
-    for is_newer in (False, True):
+    for minor in (0, 7):
         with pytest.raises(DamagedCheckpointError):
-            decode_unit(raw, form=0, is_newer=is_newer)
+            decode_unit(raw, form=0, minor=minor)
     assert set(sys.modules) == before
 
 
@@ -97,7 +100,7 @@ def test_bytes_that_are_no_value_are_damage(raw: bytes) -> None:
 @pytest.mark.case("K17")
 def test_a_tag_of_a_newer_version_becomes_a_placeholder_that_is_written_back() -> None:
     node = [0, [99, 1, [0, "a"], [2, "k", [98]]], "rest"]
-    found: Any = decoded(node, is_newer=True)
+    found: Any = decoded(node, minor=7)
     assert type(found[0]) is Placeholder
     assert found[0].operands[1] == ["a"]
     assert found[1] == "rest"
@@ -172,7 +175,7 @@ def test_a_key_whose_hash_takes_for_ever_is_refused() -> None:
     twice: list[tuple[object, object]] = [(None, [1, [9, number], [9, number]]) for number in range(60)]
     raw = pool_of((None, [1]), *twice, (None, [2, [9, 60], 1]))
     with pytest.raises(DamagedCheckpointError, match="too many steps"):
-        decode_unit(raw, form=POOLED)
+        decode_unit(raw, form=POOLED, budget=Budget(MB, hash_steps=100_000))
 
 
 def pool_of(*objects: tuple[object, object]) -> bytes:
@@ -200,7 +203,7 @@ def test_a_pool_that_does_not_hold_together_is_damage(raw: bytes) -> None:
 
 def test_a_pool_with_a_shell_of_a_newer_version_keeps_its_cycle() -> None:
     raw = pool_of(([99, 5], [0, [9, 0], "a"]), (None, [0, [9, 0]]))
-    found: Any = decode_unit(raw, form=POOLED, is_newer=True)
+    found: Any = decode_unit(raw, form=POOLED, minor=7)
     assert found[0].operands[1] is found[0]
     assert found[0].operands[0] == 5
 
@@ -225,3 +228,60 @@ def test_the_gaps_of_a_structured_array_are_not_saved() -> None:
     [unit] = encode_units([Source("x", dirty)]).units
     assert b"ecret" not in unit.raw
     assert round_trip(x=dirty) == {"x": dirty}
+
+
+def test_a_pattern_that_would_take_minutes_to_compile_is_left_as_it_is() -> None:
+    slow = [30, "[^\x00-\uffff]" * 100_000, 32]
+    many = [0, *([30, "[^\x00-\uffff]" * 790, 32],) * 12]
+    assert type(decoded(slow)) is Placeholder
+    found: Any = decoded(many)
+    assert [type(each) is Placeholder for each in found] == [False] * 10 + [True] * 2
+
+
+def test_an_index_of_empty_lists_is_refused_by_the_memory_limit() -> None:
+    index = b"\xdd" + (2_000_000).to_bytes(4, "big") + b"\x90" * 2_000_000
+    raw = len(index).to_bytes(4, "little") + index
+    with pytest.raises(CheckpointLimitError):
+        decode_pool(raw, budget=Budget(100 * MB))
+
+
+def test_plain_values_never_take_more_than_the_console_allows_for_a_section() -> None:
+    texts = [f"{number:02x}" for number in range(256)] * 4_000
+    raw = pack_plain([0, *texts])
+    tracemalloc.start()
+    try:
+        decode_unit(raw, form=0)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak / len(raw) < CONSOLE_LIMITS.memory_bytes / CONSOLE_LIMITS.section_bytes
+
+
+CHAINS = {
+    "deques": "(([5, None], [0, [9, n - 1]] if n else [0]) for n in range(100_000))",
+    "defaultdicts": "(([6, None], [0, 1, [9, n - 1]] if n else [0]) for n in range(100_000))",
+    "a circle of deques": "(([5, None], [0, [9, (n - 1) % 100_000]]) for n in range(100_000))",
+    "a chain before damage": "((0, [7]) if n == 99_999 else ([5, None], [0, [9, n - 1]]) for n in range(100_000))",
+}
+
+
+@pytest.mark.parametrize("objects", CHAINS.values(), ids=CHAINS)
+def test_a_long_chain_of_what_is_freed_by_recursion_does_not_end_the_process(objects: str) -> None:
+    program = f"""
+import gc
+from tests.tierdeck.checkpoint.test_decode import pool_of
+from tierdeck.checkpoint.decode import decode_pool
+from tierdeck.errors import DamagedCheckpointError
+try:
+    decode_pool(pool_of(*{objects}))
+except DamagedCheckpointError:
+    gc.collect()
+    print("refused")
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (0, "refused\n")
+
+
+def test_a_chain_of_lists_of_any_length_is_read() -> None:
+    pool = decode_pool(pool_of(*((0, [0, [9, n - 1]] if n else [0]) for n in range(50_000))))
+    assert pool[49_999] == [pool[49_998]]

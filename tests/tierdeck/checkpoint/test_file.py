@@ -16,6 +16,7 @@ from tierdeck.checkpoint import (
     InMemory,
     Limits,
     Loss,
+    Placeholder,
     Unread,
     load_checkpoint,
     pack_checkpoint,
@@ -198,18 +199,27 @@ def test_a_variable_with_an_impossible_name_is_a_loss() -> None:
 
 
 @pytest.mark.spec("SPEC-09.26")
-def test_what_a_newer_minor_version_added_is_kept_and_written_back() -> None:
-    newer = sample(
-        unread=(Unread("view", "layout", msgpack.packb({"any": "bytes"})), Unread("index", None, b"\x01" * 50))
-    )
-    data = bytearray(file_bytes(newer))
-    with pytest.raises(DamagedCheckpointError):
-        load_checkpoint(opened(bytes(data)))
-    found = load_checkpoint(opened(forged(bytes(data), minor=7)))
+def test_what_a_newer_minor_version_added_is_kept_and_written_back_under_its_version() -> None:
+    view = Unread("view", "layout", msgpack.packb({"any": "bytes"}), minor=7)
+    newer = sample(unread=(view, Unread("index", None, b"\x01" * 50, minor=7)))
+    found = load_checkpoint(opened(file_bytes(newer)))
     assert set(found.unread) == set(newer.unread)
     assert same(found.repl_state["numbers"], variables()["numbers"])
-    again = load_checkpoint(opened(forged(file_bytes(found), minor=7)))
-    assert again.unread == found.unread
+    again = opened(file_bytes(found))
+    assert (again.head.major, again.head.minor) == (1, 7)
+    assert load_checkpoint(again).unread == found.unread
+    with pytest.raises(DamagedCheckpointError):
+        load_checkpoint(opened(forged(file_bytes(newer), minor=0)))
+
+
+@pytest.mark.spec("SPEC-09.26")
+def test_a_value_of_a_newer_minor_version_is_saved_under_its_version() -> None:
+    held = Placeholder(99, (1, ["a"]), "newer", minor=3)
+    data = file_bytes(sample(repl_state={"x": [held], "y": 1}))
+    assert opened(data).head.minor == 3
+    found: Any = load_checkpoint(opened(data)).repl_state
+    assert (found["x"][0].tag, found["x"][0].operands, found["y"]) == (99, (1, ["a"]), 1)
+    assert opened(file_bytes()).head.minor == 0
 
 
 def test_large_sections_are_compressed_faster_and_noise_is_stored_as_it_is() -> None:

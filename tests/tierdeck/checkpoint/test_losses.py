@@ -7,7 +7,7 @@ import json
 import re
 import socket
 import threading
-from collections import Counter, OrderedDict, defaultdict, namedtuple
+from collections import Counter, OrderedDict, defaultdict, deque, namedtuple
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta, tzinfo
 from typing import Any, NamedTuple
@@ -235,7 +235,7 @@ class Subclass(dict[str, int]):
         (Subclass(a=1), "Subclass"),
         (np.ma.masked_array([1], [True]), "MaskedArray"),
         (memoryview(b"a"), "memoryview"),
-        (re.compile("a" * 2_000_000), "2,000,000"),
+        (re.compile("[\u0100-\ud000]" * 900), "too long to compile"),
     ],
     ids=lambda value: type(value).__name__,
 )
@@ -289,3 +289,12 @@ def test_a_deep_caller_can_still_save() -> None:
         return from_depth(depth - 1) if depth else save(x=[[[[1]]]], y={"a": ({2},)})[0]
 
     assert from_depth(900) == {"x": [[[[1]]]], "y": {"a": ({2},)}}
+
+
+def test_a_long_chain_of_deques_is_lost_since_it_could_not_be_read() -> None:
+    chain: list[deque[object]] = [deque()]
+    for _ in range(500):
+        chain.append(deque([chain[-1]]))
+    _, losses = save(chain=chain, short=chain[:300])
+    assert [(loss.variable, loss.kind) for loss in losses] == [("chain", "lost")]
+    assert "400 deques" in losses[0].reason

@@ -159,10 +159,10 @@ def test_a_pattern_matches_as_before() -> None:
     assert found["x"].flags == re.compile("", re.IGNORECASE | re.MULTILINE).flags
 
 
-def test_a_chain_of_a_hundred_thousand_shared_objects_is_read_without_recursion() -> None:
+def test_a_chain_of_twenty_thousand_shared_objects_is_read_without_recursion() -> None:
     chain: list[object] = []
     links = [chain]
-    for _ in range(100_000):
+    for _ in range(20_000):
         links.append([links[-1]])
     found: Any = round_trip(x=links)
     assert found["x"][500][0] is found["x"][499]

@@ -14,8 +14,10 @@ from zoneinfo import ZoneInfo
 import numpy as np
 from hypothesis import strategies as st
 
+from tierdeck.checkpoint.budget import Budget
 from tierdeck.checkpoint.decode import decode_pool, decode_unit
 from tierdeck.checkpoint.encode import Encoded, Source, encode_units
+from tierdeck.checkpoint.limits import AGENT_LIMITS
 from tierdeck.checkpoint.records import Inert, Record
 
 _ZONES = st.sampled_from(
@@ -107,11 +109,13 @@ VALUES = st.recursive(
 
 def decode(encoded: Encoded) -> dict[str, object]:
     """All units of what was encoded, by their names."""
-    pools = [decode_pool(pool.raw) for pool in encoded.pools]
-    return {
-        unit.name: decode_unit(unit.raw, form=unit.form, pool=None if unit.pool is None else pools[unit.pool])
-        for unit in encoded.units
-    }
+    budget = Budget(AGENT_LIMITS.memory_bytes, reads_frames=True)
+    pools = [decode_pool(pool.raw, budget=budget) for pool in encoded.pools]
+    found = {}
+    for unit in encoded.units:
+        pool = None if unit.pool is None else pools[unit.pool]
+        found[unit.name] = decode_unit(unit.raw, form=unit.form, pool=pool, budget=budget)
+    return found
 
 
 def round_trip(**variables: object) -> dict[str, object]:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from inspect import isawaitable
 from types import TracebackType
 from typing import TYPE_CHECKING, TypeVar, cast
 
 from tierdeck.checkpoint.journal import Entry
-from tierdeck.errors import ConflictError
+from tierdeck.errors import ConflictError, InvalidValueError
 
 if TYPE_CHECKING:
     from tierdeck.checkpoint.running.desk import Desk
@@ -29,12 +30,20 @@ class Call:
     unknown.
     """
 
-    def __init__(self, desk: Desk | None, entry: Entry) -> None:
+    def __init__(self, desk: Desk | None, entry: Entry | None, kind: str) -> None:
         self._desk = desk
-        self.entry = entry
+        self._entry = entry
+        self.kind = kind
         self.result: object = None
         self.is_due = False
         self._is_over = False
+
+    @property
+    def entry(self) -> Entry:
+        """What the journal is told of it. Raises ConflictError when the session has no journal."""
+        if self._entry is None:
+            raise ConflictError(f"look at operation {self.kind}: its session has no journal")
+        return self._entry
 
     @property
     def op_id(self) -> str:
@@ -51,16 +60,22 @@ class Call:
             UndecidedOperationError: whether it may be made has to be decided first; it was not made.
             StoppedError: it was decided to abort; it was not made.
             ConflictError: this object was used before.
+            InvalidValueError: the function is `async`; the call counts as failed.
             Whatever the function raises; the call has failed then.
         """
         with self:
             if self.is_due:
                 self.result = function()
+                if isawaitable(self.result):
+                    raise InvalidValueError(
+                        f"run operation {self.kind}: the function gave something to be awaited, not its result",
+                        hint="use the call in a `with`, and await inside it",
+                    )
         return cast("_T", self.result)
 
     def __enter__(self) -> Call:
         if self._is_over:
-            raise ConflictError(f"run operation {self.entry.kind}: this call was made already")
+            raise ConflictError(f"run operation {self.kind}: this call was made already")
         self._is_over = True
         if self._desk is None:
             self.is_due = True

@@ -50,7 +50,7 @@ class Desk:
     @property
     def is_between_turns(self) -> bool:
         """Whether no call was brought here since the turn began."""
-        return self._brought == 0
+        return self._brought == 0 and self._made == 0
 
     @property
     def has_only_replayed(self) -> bool:
@@ -76,7 +76,7 @@ class Desk:
             key = op_id(line.session_id, line.branch, self._turn, block, sequence, digest)
             self._claimed.add(key)
         entry = Entry(key, kind, "pending", self._turn, has_side_effects, digest, line.branch, store_value(request))
-        return Call(self, entry)
+        return Call(self, entry, kind)
 
     def plan(self, calls: Sequence[Call]) -> None:
         """Write calls down as planned, all at once; those that the journal has are left as they are."""
@@ -87,7 +87,9 @@ class Desk:
     def unfinished(self) -> tuple[Call, ...]:
         """Calls that are planned, or whose outcome is unknown, in the order they were written down."""
         open_states = ("pending", "running")
-        return tuple(Call(self, entry) for entry in self._journal.operations() if entry.state in open_states)
+        return tuple(
+            Call(self, entry, entry.kind) for entry in self._journal.operations() if entry.state in open_states
+        )
 
     def open_operations(self) -> list[Operation]:
         """The same as a checkpoint holds them."""
@@ -106,7 +108,13 @@ class Desk:
             for entry in self._earlier.values()
             if entry.has_side_effects and (question := question_about(entry)) is not None
         ]
-        return (*own, *map(question_before, self._journal.before()))
+        made = Counter(entry.digest for entry in self._journal.operations() if entry.state != "pending")
+        before: list[Question] = []
+        for entry in self._journal.before():
+            made[entry.digest] -= 1
+            if made[entry.digest] < 0:
+                before.append(question_before(entry))
+        return (*own, *before)
 
     def decide(self, key: str, decision: Decision) -> None:
         """Say what is to be done about a call that a question is about.
@@ -155,13 +163,13 @@ class Desk:
         if not entry.has_side_effects:
             return None
         before = [other for other in self._journal.before() if other.digest == entry.digest]
-        own = [
-            other
-            for other in self._journal.operations()
-            if other.digest == entry.digest and other.op_id != entry.op_id and other.state != "pending"
-        ]
-        if len(own) < len(before):
-            return question_before(before[len(own)])
+        if before:
+            own = sum(
+                other.digest == entry.digest and other.op_id != entry.op_id and other.state != "pending"
+                for other in self._journal.operations()
+            )
+            if own < len(before):
+                return question_before(before[own])
         return None if known is not None else self._odd(entry)
 
     def _odd(self, entry: Entry) -> Question | None:

@@ -71,7 +71,6 @@ class RunningSession:
         self._back: Resumed | None = None
         self.troubles = troubles
         self._place = Place(folder.session_id, new_branch(), depth=depth)
-        self._saved_turn = 0
         self._spending = Spending()
         self._desk = self._new_desk(None)
 
@@ -178,10 +177,9 @@ class RunningSession:
         """
         if os.getpid() != self._pid:
             return
-        has_news = self._state is not None and self._place.turn > self._saved_turn and self._desk.is_between_turns
-        if is_clean and self._every and has_news:
-            self._save_later("exit")
         self._saves.flush()
+        if is_clean and self._every and self._has_news:
+            self._save_now("exit", None)
         self._desk.journal.close()
         self._state = None
         self._lease.release()
@@ -193,7 +191,7 @@ class RunningSession:
             if report.saved is None:
                 raise CheckpointError(report.problem or "save checkpoint: it failed")
             return report.saved.path.name
-        if not self._takes_restores:
+        if self._state is not None and not self._takes_restores:
             raise ConflictError("restore checkpoint: this agent takes no restore while it runs", hint="fork it")
         self._saves.flush()
         pointer, listed = self._folder.head(), self._folder.listed_one(request.file or "")
@@ -237,7 +235,7 @@ class RunningSession:
             found.losses,
             found.unread,
         )
-        self._spending, self._saved_turn = stands.spending, found.turn
+        self._spending = stands.spending
         self._desk = self._new_desk(stands.journal)
         for said in stands.problems:
             self.troubles.tell(said)
@@ -267,20 +265,10 @@ class RunningSession:
             self.troubles.tell(sentence(e))
 
     def _save_later(self, reason: Reason) -> None:
-        made = self._checkpoint(reason, None)
-        if self._saves.later(made, self._source_text):
-            self._saved(made)
+        self._saves.later(self._checkpoint(reason, None), self._source_text)
 
     def _save_now(self, reason: Reason, label: str | None) -> SaveReport:
-        made = self._checkpoint(reason, label)
-        report = self._saves.now(made, self._source_text)
-        if report.saved is not None:
-            self._saved(made)
-        return report
-
-    def _saved(self, made: Checkpoint) -> None:
-        self._saved_turn = made.turn
-        self._place = replace(self._place, parent=made.checkpoint_id)
+        return self._saves.now(self._checkpoint(reason, label), self._source_text)
 
     def _checkpoint(self, reason: Reason, label: str | None) -> Checkpoint:
         return checkpoint_of(
@@ -292,6 +280,14 @@ class RunningSession:
             label=label,
             now_ns=self._clock_ns(),
         )
+
+    @property
+    def _has_news(self) -> bool:
+        """Whether the state after the last turn is known, and not on disk."""
+        if self._state is None or not self._desk.is_between_turns:
+            return False
+        last = self._saves.last
+        return last is None or (last.branch, last.turn) != (self._place.branch, self._place.turn)
 
     @property
     def _source_text(self) -> Mapping[CodeType, str] | None:

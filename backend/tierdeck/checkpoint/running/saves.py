@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import CodeType
 
 from tierdeck.checkpoint.checkpoint import Checkpoint
@@ -12,6 +12,7 @@ from tierdeck.checkpoint.limits import AGENT_LIMITS
 from tierdeck.checkpoint.pack import Packed, pack_checkpoint
 from tierdeck.checkpoint.running.saver import BackgroundSaver
 from tierdeck.checkpoint.running.troubles import Troubles, sentence
+from tierdeck.checkpoint.summary import Summary
 from tierdeck.errors import TierdeckError
 
 
@@ -42,13 +43,18 @@ class Saves:
         self._after_save = after_save
         self._saver = BackgroundSaver(self._write, troubles.save_failed)
         self._at_head: str | None = None
+        self._last: Summary | None = None
 
-    def later(self, checkpoint: Checkpoint, source_text: Mapping[CodeType, str] | None = None) -> bool:
-        """Pack now and write in the background; one that still waits is replaced. False: it could not be packed."""
+    @property
+    def last(self) -> Summary | None:
+        """Of the checkpoint that was written last; None before the first."""
+        return self._last
+
+    def later(self, checkpoint: Checkpoint, source_text: Mapping[CodeType, str] | None = None) -> None:
+        """Pack now and write in the background; an earlier one that still waits is not written then."""
         packed = self._packed(checkpoint, source_text)
         if packed is not None:
             self._saver.submit(packed, is_automatic=True)
-        return packed is not None
 
     def now(self, checkpoint: Checkpoint, source_text: Mapping[CodeType, str] | None = None) -> SaveReport:
         """Pack and write, and wait until it is on disk."""
@@ -72,7 +78,11 @@ class Saves:
             return None
 
     def _write(self, packed: Packed) -> SavedCheckpoint:
+        if self._last is not None and self._last.branch == packed.summary.branch:
+            # Only now is it known which of those before it came to disk.
+            packed = replace(packed, summary=replace(packed.summary, parent=self._last.checkpoint_id))
         saved = self._folder.save(packed)
+        self._last = packed.summary
         self._troubles.save_worked()
         try:
             self._have_head_follow(packed, saved)

@@ -1,7 +1,7 @@
 """Records one after the other in a file, each with its length and checksum, each on disk before it counts.
 
     0   8  magic 89 'R' 'L' 'M' 'J' 0D 0A 1A
-    8   2  major   10 2 minor   12 4 mark
+    8   2  major   10 2 minor   12 4 mark   16 4 CRC-32 of bytes 0 to 15
     then for each record: 4 the mark   4 length   4 CRC-32 of the record   the record
 
 Numbers are little-endian. A kill in mid-write leaves a torn record at the end, which was never relied on: it is cut
@@ -28,7 +28,7 @@ from tierdeck.errors import CheckpointError, CheckpointLimitError, DamagedCheckp
 
 MAGIC = b"\x89RLMJ\r\n\x1a"
 MAJOR, MINOR = 1, 0
-_HEADER = struct.Struct("<8sHH4s")
+_HEADER = struct.Struct("<8sHH4sI")
 _RECORD = struct.Struct("<4sII")
 _MODE = 0o600
 _MAX_PASSES = 4
@@ -127,7 +127,7 @@ class RecordFile:
         if found.end == 0:
             mark = secrets.token_bytes(4)
             os.ftruncate(self._fd, 0)
-            _write(self._fd, _HEADER.pack(MAGIC, MAJOR, MINOR, mark), 0)
+            _write(self._fd, _header(mark), 0)
             os.fsync(self._fd)
             flush_folder(self._path.parent)
             return Records((), mark, _HEADER.size, found.torn_bytes)
@@ -137,18 +137,24 @@ class RecordFile:
         return found
 
 
+def _header(mark: bytes) -> bytes:
+    return _HEADER.pack(MAGIC, MAJOR, MINOR, mark, crc32(_HEADER.pack(MAGIC, MAJOR, MINOR, mark, 0)[:-4]))
+
+
 def _parse(data: bytes, path: Path) -> Records:
     if len(data) < _HEADER.size:
         if not MAGIC.startswith(data[: len(MAGIC)]):
             raise DamagedCheckpointError(f"read journal {path}: it is no journal")
         return Records((), b"", 0, len(data))
-    magic, major, minor, mark = _HEADER.unpack_from(data)
+    magic, major, minor, mark, checksum = _HEADER.unpack_from(data)
     if magic != MAGIC or major < 1:
         raise DamagedCheckpointError(f"read journal {path}: it is no journal")
     if major > MAJOR:
         raise NewerCheckpointError(
             f"read journal {path}: written by a newer version ({major}.{minor}); this one reads up to {MAJOR}.x"
         )
+    if checksum != crc32(data[: _HEADER.size - 4]):
+        raise DamagedCheckpointError(f"read journal {path}: its header was changed")
     records, end, damaged = [], _HEADER.size, 0
     for start, record in _sound(data, mark, end):
         damaged += start - end

@@ -1,4 +1,4 @@
-"""What an agent's process does with its checkpoints: save by turns, journal its calls, go on; and fork and rewind."""
+"""What an agent's process does with its checkpoints: save by turns, journal calls, go on; and fork and rewind."""
 
 from tierdeck.checkpoint.running.call import Call
 from tierdeck.checkpoint.running.checkpointed import Checkpointed

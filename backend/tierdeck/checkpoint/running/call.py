@@ -57,7 +57,8 @@ class Call:
             What the function gave, now or then; None for a call that was skipped.
 
         Raises:
-            UndecidedOperationError: whether it may be made has to be decided first; it was not made.
+            UndecidedOperationError: whether it may be made has to be decided first; it was not made. After
+                `Session.decide` the same object is run again.
             StoppedError: it was decided to abort; it was not made.
             ConflictError: this object was used before.
             InvalidValueError: the function is `async`; the call counts as failed.
@@ -76,11 +77,11 @@ class Call:
     def __enter__(self) -> Call:
         if self._is_over:
             raise ConflictError(f"run operation {self.kind}: this call was made already")
-        self._is_over = True
         if self._desk is None:
             self.is_due = True
         else:
             self.is_due, self.result = self._desk.begin(self.entry)
+        self._is_over = True
         return self
 
     def __exit__(

@@ -46,18 +46,31 @@ def choose(folder: SessionFolder) -> Chosen | None:
     pointer = folder.head()
     skipped: list[Skipped] = []
     for each, branch in _in_order(listed, pointer, _own_pointer(folder)):
-        try:
-            checkpoint = load_from(each.path)
-        except (CheckpointError, NotFoundError) as e:
-            skipped.append(Skipped(each.file, e.message))
-            continue
-        if pointer is None or checkpoint.session_id != folder.session_id:
-            skipped.append(Skipped(each.file, "it is of another session"))
-            continue
-        return Chosen(each.path, checkpoint, branch, pointer, tuple(skipped))
+        found = _read(each, skipped)
+        if found is not None and pointer is not None:
+            # Those whose branch nobody can read may be what the session stood at.
+            unread = [Skipped(other.file, other.why or other.state) for other in _newer_unread(listed, each)]
+            named = dict.fromkeys((*unread, *skipped))
+            return Chosen(each.path, found, branch, pointer, tuple(named))
     if listed:
         raise _none_is_good(folder, skipped or [Skipped(each.file, each.why or each.state) for each in listed])
     return None
+
+
+def _read(listed: Listed, skipped: list[Skipped]) -> Checkpoint | None:
+    """The whole checkpoint; None when it can't be read, which is noted."""
+    if listed.summary is None:
+        skipped.append(Skipped(listed.file, listed.why or listed.state))
+        return None
+    try:
+        return load_from(listed.path)
+    except (CheckpointError, NotFoundError) as e:
+        skipped.append(Skipped(listed.file, e.message))
+        return None
+
+
+def _newer_unread(listed: list[Listed], chosen: Listed) -> list[Listed]:
+    return [each for each in reversed(listed) if each.summary is None and each.sequence > chosen.sequence]
 
 
 def _own_pointer(folder: SessionFolder) -> HeadPointer | None:

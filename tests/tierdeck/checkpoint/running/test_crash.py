@@ -1,0 +1,132 @@
+"""An agent killed in a real process and taken up in another one: what it ends with, and what it did twice."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.tierdeck.checkpoint.running.agent import Plan
+from tests.tierdeck.checkpoint.running.agent_process import failure_of, run_agent
+from tierdeck.checkpoint.folder import open_session_folder
+
+ANSWER = " ".join(f"think {turn}!" for turn in range(1, 10))
+
+
+def mails(root: Path) -> list[str]:
+    """What was really sent."""
+    return (root / "mails.txt").read_text().splitlines()
+
+
+def paid(root: Path) -> list[str]:
+    """What the model was really asked."""
+    return (root / "model.txt").read_text().splitlines()
+
+
+@pytest.mark.spec("SPEC-09.20", "SPEC-09.23")
+@pytest.mark.case("K12", "K27")
+@pytest.mark.parametrize("place", ["model", "sent", "end"])
+def test_an_agent_killed_at_turn_5_of_9_ends_with_the_same_answer_and_does_nothing_twice(
+    tmp_path: Path, place: str
+) -> None:
+    run_agent(Plan(str(tmp_path), dies=f"5:{place}"))
+    report = run_agent(Plan(str(tmp_path)))
+    assert report is not None
+    assert (report.answer, report.turns) == (ANSWER, 9)
+    assert mails(tmp_path) == [f"think {turn}! {turn - 1}" for turn in range(1, 10)]
+    assert paid(tmp_path) == [f"think {turn}" for turn in range(1, 10)]
+    assert (report.cost_of_branch, report.cost_of_session) == (4.5, 4.5)
+    assert report.questions == []
+    assert "- re: module" in report.note, "a module in the state is described and ends nothing"
+    assert "Not restored:\n- closed:" in report.note
+    assert report.problems == []
+
+
+@pytest.mark.spec("SPEC-09.23")
+@pytest.mark.case("C14", "K28")
+def test_a_mail_under_way_when_the_process_died_asks_and_is_not_sent_again(tmp_path: Path) -> None:
+    run_agent(Plan(str(tmp_path), dies="5:mail"))
+    sent = mails(tmp_path)
+    said = failure_of(Plan(str(tmp_path)))
+    assert said == (
+        "tierdeck.errors.UndecidedOperationError: run operation mail: it was under way when the session ended: "
+        "whether it was done is unknown"
+    )
+    assert mails(tmp_path) == sent, "nothing ran because somebody looked"
+
+
+@pytest.mark.case("C14", "K28")
+@pytest.mark.parametrize(("choice", "times"), [("done", 1), ("skip", 1), ("run again", 2)])
+def test_what_is_decided_about_it_is_done_once_also_after_another_crash(
+    tmp_path: Path, choice: str, times: int
+) -> None:
+    run_agent(Plan(str(tmp_path), dies="5:mail"))
+    asked = "think 5! 4"
+    decisions = {asked: choice}
+    run_agent(Plan(str(tmp_path), dies="5:sent", decisions=decisions))  # type: ignore[arg-type]
+    report = run_agent(Plan(str(tmp_path)))
+    assert report is not None
+    assert (report.answer, report.asked) == (ANSWER, []), "it was decided before"
+    assert mails(tmp_path).count(asked) == times
+    assert len(mails(tmp_path)) == 8 + times
+
+
+@pytest.mark.case("C14")
+def test_to_abort_ends_the_agent_when_it_comes_to_the_call(tmp_path: Path) -> None:
+    run_agent(Plan(str(tmp_path), dies="5:mail"))
+    said = failure_of(Plan(str(tmp_path), decisions={"think 5! 4": "abort"}))
+    assert said.startswith("tierdeck.errors.StoppedError: run operation mail: ")
+    assert len(mails(tmp_path)) == 5
+
+
+def test_an_agent_that_does_not_resume_begins_anew_under_the_same_name(tmp_path: Path) -> None:
+    first = run_agent(Plan(str(tmp_path)))
+    second = run_agent(Plan(str(tmp_path), resumes=False))
+    assert first is not None
+    assert second is not None
+    assert (second.answer, second.turns, second.note) == (ANSWER, 9, "")
+    assert second.branch != first.branch
+    assert len(mails(tmp_path)) == 18, "no call of the run before was taken for one of this"
+    third = run_agent(Plan(str(tmp_path)))
+    assert third is not None
+    assert third.branch == second.branch
+
+
+@pytest.mark.case("C09")
+def test_a_damaged_newest_checkpoint_is_passed_over_and_named(tmp_path: Path) -> None:
+    run_agent(Plan(str(tmp_path), dies="8:sent"))
+    listed = open_session_folder(tmp_path, "run-1").listed()
+    newest = listed[-1]
+    assert newest.turn >= 4
+    newest.path.write_bytes(newest.path.read_bytes()[: newest.size_bytes // 2])
+    report = run_agent(Plan(str(tmp_path)))
+    assert report is not None
+    assert f"Passed over:\n- {newest.file}: " in report.note
+    assert report.answer == ANSWER
+    assert len(mails(tmp_path)) == 9
+
+
+def test_when_no_checkpoint_can_be_read_that_is_said_and_nothing_begins(tmp_path: Path) -> None:
+    run_agent(Plan(str(tmp_path), dies="8:sent"))
+    for listed in open_session_folder(tmp_path, "run-1").listed():
+        listed.path.write_bytes(b"\0" * 100)
+    sent = mails(tmp_path)
+    said = failure_of(Plan(str(tmp_path)))
+    assert "DamagedCheckpointError: resume session run-1: none of its checkpoints can be read: 0000" in said
+    assert mails(tmp_path) == sent
+
+
+@pytest.mark.spec("SPEC-09.23")
+def test_an_explicit_path_beats_head_and_what_was_done_since_asks(tmp_path: Path) -> None:
+    run_agent(Plan(str(tmp_path)))
+    folder = open_session_folder(tmp_path, "run-1")
+    early = next(each for each in folder.listed() if each.turn == 4)
+    decisions = {f"think {turn}! {turn - 1}": "done" for turn in range(5, 10)}
+    report = run_agent(Plan(str(tmp_path), path=str(early.path), decisions=decisions))  # type: ignore[arg-type]
+    assert report is not None
+    assert report.questions == report.asked == list(decisions)
+    assert (report.answer, len(mails(tmp_path)), len(paid(tmp_path))) == (ANSWER, 9, 14)
+    assert (report.cost_of_branch, report.cost_of_session) == (4.5, 7.0)
+    head = folder.head()
+    assert head is not None
+    assert head.branch == report.branch

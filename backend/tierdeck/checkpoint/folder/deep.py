@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import asdict
-from typing import cast
+from typing import Any, cast
 
 from tierdeck.checkpoint.folder.listing import State
 from tierdeck.checkpoint.limits import MB, Limits
@@ -81,7 +81,7 @@ def decode_in_child(
 def answer_in_child(asked: dict[str, object]) -> None:
     """What the child does: limit itself, decode, write what it found to its standard output."""
     fd = cast("int", asked["fd"])
-    limits = Limits(**cast("dict[str, int]", asked["limits"]))
+    limits = Limits(**cast("dict[str, Any]", asked["limits"]))
     key = None if asked["key"] is None else bytes.fromhex(str(asked["key"]))
     _limit_self(limits, cast("float", asked["timeout_s"]))
     state, why = _decoded(fd, str(asked["name"]), limits, key)

@@ -12,7 +12,7 @@ from tierdeck.checkpoint.folder.names import SUFFIX, parse_file_name
 from tierdeck.checkpoint.folder.session_folder import SessionFolder, open_session_folder
 from tierdeck.checkpoint.folder.sessions import session_folders, session_id_of
 from tierdeck.checkpoint.limits import CONSOLE_LIMITS, Limits
-from tierdeck.errors import AmbiguousIdError, NotFoundError
+from tierdeck.errors import AmbiguousIdError, InvalidValueError, NotFoundError
 
 _ID = re.compile(r"[0-9a-f]{4,16}")
 _SEQUENCE = re.compile(r"(.+):0*([0-9]{1,12})", re.DOTALL)
@@ -81,7 +81,7 @@ def _by_sequence(root: Path, text: str, limits: Limits) -> FoundCheckpoint | Non
         return None
     try:
         folder = open_session_folder(root, named[1], limits=limits)
-    except NotFoundError:
+    except (NotFoundError, InvalidValueError):
         return None
     for name, file in file_names(folder.path):
         if name.sequence == int(named[2]):

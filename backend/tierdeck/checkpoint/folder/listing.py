@@ -111,6 +111,10 @@ class Listed:
         """What verifying it has found; a file whose summary can't be read stays what it is."""
         self._known, self._facts = known, None
 
+    def set_ok(self) -> None:
+        """That it was verified just now, and is sound."""
+        self._facts = self._judged()._replace(state="ok", why=None)
+
     def __repr__(self) -> str:
         return f"<Listed {self.file} {self.state}>"
 
@@ -156,16 +160,19 @@ def list_one(path: Path, owner: Owner, verified: Mapping[str, Verified] | None =
     Raises:
         CheckpointError: its folder can't be read.
     """
-    name = parse_file_name(path.name) or FileName(0, 0, "")
+    name = parse_file_name(path.name)
     with disk_errors(f"read checkpoint {path}"):
         try:
             fd = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         except (FileNotFoundError, NotADirectoryError):
             return None
         try:
-            return _look(path.parent, path.name, name, fd, owner, verified or {})
+            listed = _look(path.parent, path.name, name or FileName(0, 0, ""), fd, owner, verified or {})
         finally:
             os.close(fd)
+    if name is None and listed is not None and listed.summary is not None:
+        listed.turn = listed.summary.turn
+    return listed
 
 
 def _sorted_names(files: list[str]) -> list[tuple[FileName, str]]:

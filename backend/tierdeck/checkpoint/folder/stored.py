@@ -13,7 +13,7 @@ from typing import NamedTuple
 from tierdeck.checkpoint.folder.disk import disk_errors
 from tierdeck.checkpoint.folder.head_pointer import read_head_pointer
 from tierdeck.checkpoint.folder.listing import Listed, Owner, file_names, list_files, list_one
-from tierdeck.checkpoint.folder.locks import locked
+from tierdeck.checkpoint.folder.locks import WAIT_S, locked
 from tierdeck.checkpoint.folder.marks import Marks, checked_label, read_marks, write_marks
 from tierdeck.checkpoint.folder.names import (
     LOCK_FILE,
@@ -68,6 +68,7 @@ class StoredCheckpoints:
         self.session_id = session_id
         self.limits = limits
         self.clock_ns = clock_ns
+        self.lock_wait_s = WAIT_S
         self._owner = Owner(session_id, limits)
 
     def listed(self) -> list[Listed]:
@@ -153,7 +154,8 @@ class StoredCheckpoints:
                 continue
             result = verify(each.path, limits)
             if result.state == "ok":
-                return self.listed_one(each.file) or each, tuple(skipped)
+                each.set_ok()
+                return each, tuple(skipped)
             skipped.append(Skipped(each.file, result.why or result.state))
         return None, tuple(skipped)
 
@@ -178,7 +180,7 @@ class StoredCheckpoints:
     @contextmanager
     def locked(self) -> Iterator[None]:
         """The session's lock. It is not given twice, also not to the same thread. Raises as `locks.locked`."""
-        with locked(self.path / LOCK_FILE):
+        with locked(self.path / LOCK_FILE, wait_s=self.lock_wait_s):
             yield
 
     def _change_marks(self, file: str, change: Callable[[Marks], Marks]) -> None:

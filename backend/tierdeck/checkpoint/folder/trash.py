@@ -131,6 +131,7 @@ def empty_trash(
             _forget(folder, gone)
             for each in gone:
                 each.path.unlink(missing_ok=True)
+    gone.sort(key=lambda each: each.sequence)
     return Emptied(tuple(each.file for each in gone), sum(each.size_bytes for each in gone))
 
 

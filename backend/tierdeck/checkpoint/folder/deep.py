@@ -62,7 +62,7 @@ def decode_in_child(
         "timeout_s": timeout_s,
     }
     with subprocess.Popen(  # noqa: S603 # this interpreter, and a text of ours
-        [sys.executable, "-I", "-c", _START],
+        [sys.executable, "-I", "-B", "-c", _START],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,

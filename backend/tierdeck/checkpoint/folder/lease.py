@@ -42,13 +42,16 @@ def take_lease(folder: Path) -> Lease | None:
     """The lease of the session in that folder; None when a process holds it.
 
     Raises:
-        CheckpointError: its file can't be opened.
+        CheckpointError: its file can't be opened, or the file system has no locks.
     """
     lock = KernelLock(folder / LEASE_FILE)
-    for attempt in range(_TRIES):
-        if attempt:
-            time.sleep(_PAUSE_S)
-        if lock.try_take():
-            return Lease(lock)
-    lock.release()
+    try:
+        for attempt in range(_TRIES):
+            if attempt:
+                time.sleep(_PAUSE_S)
+            if lock.try_take():
+                return Lease(lock)
+    finally:
+        if not lock.is_held:
+            lock.release()
     return None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 from collections.abc import Mapping
@@ -187,6 +188,8 @@ def _look(
     except FileNotFoundError:
         return None
     except OSError as e:
+        if e.errno == errno.ENAMETOOLONG:
+            return None
         return _unread(folder, file, name, owner, *_refused(file, dir_fd, e))
     try:
         found = os.fstat(fd)

@@ -33,6 +33,7 @@ class KernelLock:
         Raises:
             CheckpointError: it can't be opened.
         """
+        self._path = path
         self._is_taken = False
         self._fd = -1
         with _guard, disk_errors(f"lock {path}"):
@@ -45,12 +46,17 @@ class KernelLock:
         return self._is_taken
 
     def try_take(self) -> bool:
-        """Take it when nobody else holds it, without waiting."""
+        """Take it when nobody else holds it, without waiting.
+
+        Raises:
+            CheckpointError: the file system has no locks.
+        """
         if not self._is_taken and self._fd >= 0:
-            try:
-                fcntl.flock(self._fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                return False
+            with disk_errors(f"lock {self._path}"):
+                try:
+                    fcntl.flock(self._fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                except BlockingIOError:
+                    return False
             self._is_taken = True
         return self._is_taken
 
@@ -79,14 +85,13 @@ def locked(path: Path, *, wait_s: float = WAIT_S) -> Iterator[None]:
     lock = KernelLock(path)
     try:
         until = time.monotonic() + wait_s
-        with disk_errors(f"lock {path}"):
-            while not lock.try_take():
-                if time.monotonic() > until:
-                    raise CheckpointError(
-                        f"lock {path}: another process has held it for {wait_s:g} s",
-                        hint="it may be stopped in the middle of a save",
-                    )
-                time.sleep(_STEP_S)
+        while not lock.try_take():
+            if time.monotonic() > until:
+                raise CheckpointError(
+                    f"lock {path}: another process has held it for {wait_s:g} s",
+                    hint="it may be stopped in the middle of a save",
+                )
+            time.sleep(_STEP_S)
         yield
     finally:
         lock.release()

@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from tierdeck.checkpoint.folder.lineage import branch_points, fork_parents
-from tierdeck.checkpoint.folder.listing import Listed
+from tierdeck.checkpoint.folder.listing import Listed, State
 from tierdeck.checkpoint.folder.marks import read_marks
 from tierdeck.checkpoint.folder.session_folder import SessionFolder
 from tierdeck.checkpoint.folder.stored import Skipped
 from tierdeck.checkpoint.folder.trash import Emptied, empty_trash, list_trash, move_to_trash
 from tierdeck.checkpoint.folder.verify import verify
-from tierdeck.checkpoint.limits import GB, MB
-from tierdeck.errors import ConflictError, InvalidValueError
+from tierdeck.checkpoint.limits import GB, MB, Limits
+from tierdeck.errors import CheckpointError, ConflictError, InvalidValueError, NotFoundError
 
 DAY_NS = 86_400_000_000_000
 _UNFINISHED = ("pending", "running")
@@ -190,12 +190,19 @@ def _costly(folder: SessionFolder, listed: Sequence[Listed]) -> dict[str, str]:
     for each in reversed(listed):
         if each.summary is None:
             continue
-        state = verify(each.path, folder.limits).state
+        state = _state_of(each, folder.limits)
         if state == "ok":
             found.setdefault(each.file, "the newest that verifies")
             return found
         found.setdefault(each.file, f"newer than all that verify, and {state}")
     return found
+
+
+def _state_of(each: Listed, limits: Limits) -> State:
+    try:
+        return verify(each.path, limits).state
+    except (CheckpointError, NotFoundError):
+        return "not verified"
 
 
 def _going(

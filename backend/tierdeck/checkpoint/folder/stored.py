@@ -17,6 +17,7 @@ from tierdeck.checkpoint.folder.locks import WAIT_S, locked
 from tierdeck.checkpoint.folder.marks import Marks, checked_label, read_marks, write_marks
 from tierdeck.checkpoint.folder.names import (
     LOCK_FILE,
+    MAX_SEQUENCE,
     TRASH_FOLDER,
     FileName,
     parse_file_name,
@@ -137,7 +138,7 @@ class StoredCheckpoints:
             )
         sealed = seal(packed, key=key)
         with self.locked():
-            name = FileName(self._last_sequence() + 1, summary.turn, summary.checkpoint_id[:8])
+            name = FileName(self._next_sequence(), summary.turn, summary.checkpoint_id[:8])
             path = self.path / str(name)
             publish(path, sealed.pieces)
         return SavedCheckpoint(path, name.sequence, sealed.file_bytes)
@@ -152,7 +153,11 @@ class StoredCheckpoints:
             if each.summary is None:
                 skipped.append(Skipped(each.file, each.why or each.state))
                 continue
-            result = verify(each.path, limits)
+            try:
+                result = verify(each.path, limits)
+            except (CheckpointError, NotFoundError) as e:
+                skipped.append(Skipped(each.file, e.message))
+                continue
             if result.state == "ok":
                 each.set_ok()
                 return each, tuple(skipped)
@@ -198,13 +203,19 @@ class StoredCheckpoints:
         if parse_file_name(file) is None or not os.path.lexists(self.path / file):
             raise NotFoundError(f"find checkpoint {file[:80]!r}: session {self.session_id[:80]!r} has none")
 
-    def _last_sequence(self) -> int:
-        """The greatest given so far, also to what lies in the trash or is gone from it."""
+    def _next_sequence(self) -> int:
+        """One more than the greatest given so far, also to what lies in the trash or is gone from it."""
         given = [name.sequence for name, _ in file_names(self.path)]
         with disk_errors(f"list trash of {self.path}"), suppress(FileNotFoundError):
             trashed = map(parse_trash_name, os.listdir(self.path / TRASH_FOLDER))
             given += [both[1].sequence for both in trashed if both is not None]
-        return max([*given, self._readable_marks().highest_sequence])
+        last = max([*given, self._readable_marks().highest_sequence])
+        if last >= MAX_SEQUENCE:
+            raise CheckpointError(
+                f"save checkpoint: one in {self.path} has the sequence {last:,}, which is the last there is",
+                hint="a file with so high a number was put there by hand: move it away",
+            )
+        return last + 1
 
 
 def _mark(found: list[Listed], marks: Marks, tip: str | None) -> None:

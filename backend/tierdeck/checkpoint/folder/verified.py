@@ -10,7 +10,7 @@ from typing import Any
 from tierdeck.checkpoint.folder.disk import disk_errors, read_json, replace_json
 from tierdeck.checkpoint.folder.listing import Verified
 from tierdeck.checkpoint.folder.locks import locked
-from tierdeck.checkpoint.folder.names import LOCK_FILE
+from tierdeck.checkpoint.folder.names import LOCK_FILE, is_session_folder_name, parse_file_name
 from tierdeck.errors import CheckpointError, DamagedCheckpointError
 
 VERIFIED_FILE = "verified.json"
@@ -33,8 +33,8 @@ def remember(path: Path, known: Verified) -> None:
     A folder that can't be written, or whose lock somebody holds, keeps nothing: the file is verified again then.
     """
     folder = path.parent
-    if not (folder / LOCK_FILE).exists():
-        return  # no session's folder: nothing is left beside other people's files
+    if not is_session_folder_name(folder.name) or parse_file_name(path.name) is None:
+        return  # nothing is left beside other people's files
     with suppress(CheckpointError), locked(folder / LOCK_FILE, wait_s=_WAIT_S), disk_errors(f"list {folder}"):
         there = set(os.listdir(folder))
         rows = {file: row for file, row in read_verified(folder).items() if file in there} | {path.name: known}

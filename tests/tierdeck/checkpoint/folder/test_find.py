@@ -42,8 +42,8 @@ def test_several_that_begin_so_are_named(tmp_path: Path) -> None:
     "text",
     [
         "", "x", "abc", "ABCD", "agent-7:9", "agent-7:", ":1", "agent-7", "nobody:1", "ffffffff",
-        "../../etc/passwd", "/none.rlmckpt", "a\0.rlmckpt", "00000009-1-aaaaaaaa.rlmckpt", "agent-7:9999999999999999",
-        "x" * 1100 + ":1",
+        "../../etc/passwd", "/none.rlmckpt", "a\0.rlmckpt", "00000009-1-aaaaaaaa.rlmckpt",
+        "agent-7:9999999999999999", "x" * 1100 + ":1", "x" * 300 + ".rlmckpt",
     ],
 )  # fmt: skip
 def test_what_names_none_says_so(tmp_path: Path, text: str) -> None:

@@ -22,7 +22,8 @@ from tierdeck.errors import CheckpointError, InvalidValueError, NotFoundError
 
 HOSTILE = (
     "../../x", "/abs", "a/b", "a\\b", "CON", "nul.txt", "a\x00b", ".", "..", "-rf", "~root", "*", "[a-z]?", "a b",
-    "\n", "é", "\ud800", "proj", "Proj", "proj_b", "proj-b", "x" * 300, "%2e%2e%2f", "$(id)", "ｐｒｏｊ", "\u202eabc",
+    "\n", "é", "\ud800", "proj", "Proj", "proj_b", "proj-b", "x" * 300, "%2e%2e%2f", "$(id)",
+    "ｐｒｏｊ", "\u202eabc",
 )  # fmt: skip
 
 

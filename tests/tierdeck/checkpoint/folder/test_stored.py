@@ -80,6 +80,28 @@ def test_sequences_go_on_beyond_eight_digits(tmp_path: Path) -> None:
     assert [each.turn for each in folder.listed()] == [1, 2]
 
 
+def test_a_file_with_the_last_sequence_there_is_stops_saves_and_is_named(tmp_path: Path) -> None:
+    folder = filled(tmp_path, 1)
+    first = folder.listed()[0]
+    first.path.rename(folder.path / first.file.replace("00000001", "9" * 12))
+    with pytest.raises(CheckpointError, match="999,999,999,999") as found:
+        folder.save(packed(2))
+    assert "by hand" in (found.value.hint or "")
+    assert len(files(folder)) == 1
+
+
+def test_one_that_vanishes_while_the_newest_good_is_looked_for_is_passed_over(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = filled(tmp_path, 2)
+    listed = folder.listed()
+    monkeypatch.setattr(folder, "listed", lambda: listed)
+    listed[1].path.unlink()
+    good, skipped = folder.newest_good()
+    assert good is listed[0]
+    assert "no such file" in skipped[0].why
+
+
 def test_a_checkpoint_of_another_session_is_refused(tmp_path: Path) -> None:
     folder = opened(tmp_path)
     with pytest.raises(InvalidValueError, match="of session 'other'"):
@@ -228,7 +250,7 @@ for change in (lambda: folder.save(packed(3)), lambda: folder.set_pin(folder.lis
 def test_a_file_already_there_is_never_overwritten(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = filled(tmp_path, 1)
     before = folder.listed()[0].path.read_bytes()
-    monkeypatch.setattr(type(folder), "_last_sequence", lambda _self: 0)
+    monkeypatch.setattr(type(folder), "_next_sequence", lambda _self: 1)
     name = folder.listed()[0].file
     with pytest.raises(ConflictError, match="is there"):
         folder.save(packed(1, checkpoint_id=name[11:19] + "00000000"))

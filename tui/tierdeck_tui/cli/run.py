@@ -18,13 +18,9 @@ from tierdeck_tui.operator_name import operator_name
 
 @dataclass
 class Run:
-    """What the flags of the root and of the verb say. `is_json` asks for one JSON document on stdout.
-
-    `checkpoints` is what `--checkpoints` said; only verbs of checkpoints take it.
-    """
+    """What the flags of the root and of the verb say. `is_json` asks for one JSON document on stdout."""
 
     db: str | None = None
-    checkpoints: str | None = None
     config: str | None = None
     read_only: bool = False
     is_json: bool = False

@@ -67,15 +67,15 @@ def test_prune_says_what_goes_then_moves_it_and_the_trash_gives_it_back(
     run: Command, session: SessionFolder
 ) -> None:
     run("pin", f"{SESSION}:1")
-    text = run("prune", SESSION, "--last", "1", "--dry-run").stdout
+    text = run("prune", SESSION, "--keep-last", "1", "--dry-run").stdout
     assert text.startswith("1 checkpoint, ")
     assert [row.split()[0] for row in text.splitlines()[1:2]] == ["2"]
     assert "pinned" in text
     assert "HEAD" in text
     assert len(session.listed()) == 3
-    asked = run("prune", SESSION, "--last", "1")
+    asked = run("prune", SESSION, "--keep-last", "1")
     assert (asked.exit_code, len(session.listed())) == (2, 3)
-    done = run("prune", SESSION, "--last", "1", "--yes")
+    done = run("prune", SESSION, "--keep-last", "1", "--yes")
     assert done.exit_code == 0
     assert [each.sequence for each in session.listed()] == [1, 3]
     [name] = done.stdout.split()
@@ -85,10 +85,20 @@ def test_prune_says_what_goes_then_moves_it_and_the_trash_gives_it_back(
 
 
 def test_prune_under_json_gives_the_plan_and_what_was_moved(run: Command, session: SessionFolder) -> None:
-    planned = json.loads(run("prune", SESSION, "--last", "1", "--dry-run", "--json").stdout)
+    planned = json.loads(run("prune", SESSION, "--keep-last", "1", "--dry-run", "--json").stdout)
     assert (planned["is_dry_run"], [each["sequence"] for each in planned["to_trash"]]) == (True, [1, 2])
-    done = json.loads(run("prune", SESSION, "--last", "1", "--yes", "--json").stdout)
+    done = json.loads(run("prune", SESSION, "--keep-last", "1", "--yes", "--json").stdout)
     assert (done["is_dry_run"], len(done["moved"]), done["passed_over"]) == (False, 2, [])
+
+
+def test_what_is_kept_comes_from_the_settings_unless_it_is_said(
+    run: Command, session: SessionFolder, tmp_path: Path
+) -> None:
+    settings = tmp_path / "settings.toml"
+    settings.write_text("[checkpoints]\nkeep_last = 2\n", "utf-8")
+    asked = ("prune", SESSION, "--dry-run", "--json", "--config", str(settings))
+    assert [each["sequence"] for each in json.loads(run(*asked).stdout)["to_trash"]] == [1]
+    assert [each["sequence"] for each in json.loads(run(*asked, "--keep-last", "1").stdout)["to_trash"]] == [1, 2]
 
 
 def test_nothing_to_prune_asks_nothing(run: Command, session: SessionFolder) -> None:
@@ -100,7 +110,7 @@ def test_nothing_to_prune_asks_nothing(run: Command, session: SessionFolder) -> 
 def test_the_trash_is_emptied_after_seven_days_or_when_all_is_asked_for(
     run: Command, session: SessionFolder
 ) -> None:
-    run("prune", SESSION, "--last", "1", "--yes")
+    run("prune", SESSION, "--keep-last", "1", "--yes")
     assert run("trash", SESSION, "--empty", "--yes").stdout == ""
     assert len(run("trash", SESSION).stdout.splitlines()) == 2
     assert run("trash", SESSION, "--empty", "--all").exit_code == 2  # nobody to ask

@@ -8,11 +8,13 @@ import sys
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
 from tests.tierdeck.checkpoint.sample import sample
 from tests.tierdeck_tui.cli.checkpoint.conftest import HOSTILE, SECRET, SESSION, Command
 from tierdeck.checkpoint import open_checkpoint, pack_checkpoint
 from tierdeck.checkpoint.folder import SessionFolder, open_session_folder
+from tierdeck_tui.cli import cli
 
 
 def everything(root: Path) -> dict[Path, tuple[bytes, int]]:
@@ -33,6 +35,23 @@ def test_no_session_at_all_is_said_and_no_error(run: Command, root: Path) -> Non
     assert (result.exit_code, result.stdout) == (0, "")
     assert f"no session has a checkpoint in {root}" in result.stderr
     assert not root.exists()
+
+
+def test_the_place_comes_from_the_flag_the_environment_or_the_settings_in_that_order(
+    root: Path, session: SessionFolder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def listed(*args: str) -> str:
+        return CliRunner().invoke(cli, args, prog_name="tierdeck").stdout
+
+    settings = tmp_path / "settings.toml"
+    settings.write_text(f"[checkpoints]\nfolder = {json.dumps(str(root))}\n", "utf-8")
+    assert listed("checkpoint", "list") == ""
+    assert SESSION in listed("--config", str(settings), "checkpoint", "list")
+    monkeypatch.setenv("RLM_CHECKPOINT_DIR", str(tmp_path / "nothing"))
+    assert listed("--config", str(settings), "checkpoint", "list") == ""
+    assert SESSION in listed("checkpoint", "list", "--checkpoints", str(root))
+    assert SESSION in listed("checkpoint", "--checkpoints", str(root), "list")
+    assert listed("checkpoint", "--checkpoints", str(root), "list", "--checkpoints", str(tmp_path)) == ""
 
 
 def test_a_live_session_says_so(run: Command, session: SessionFolder) -> None:
@@ -236,7 +255,7 @@ def test_verify_wants_to_know_what(run: Command, session: SessionFolder) -> None
         f"var {SESSION}:3 late",
         f"diff {SESSION}:1 {SESSION}:3",
         f"trash {SESSION}",
-        f"prune {SESSION} --last 1 --dry-run",
+        f"prune {SESSION} --keep-last 1 --dry-run",
         f"request {SESSION}",
         f"restore {SESSION}:1 --dry-run",
         f"restore {SESSION}:1 --rewind --dry-run",

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import click
 
-from tierdeck_tui.cli.checkpoint.place import checkpoints_option
+from tierdeck_tui.cli.checkpoint.place import checkpoints_option, note_checkpoints
 from tierdeck_tui.cli.lazy_group import VerbGroup
 from tierdeck_tui.cli.run import Run
 from tierdeck_tui.cli.verb_table import VerbEntry
@@ -42,4 +42,4 @@ def checkpoint_verb(run: Run, /, checkpoints: str | None) -> None:
     A CHECKPOINT is a file's path, SESSION:NUMBER as `tierdeck checkpoint list SESSION` numbers it, or the
     beginning of its id. Nothing that stands in one is run, imported or decoded further than asked.
     """
-    run.checkpoints = checkpoints
+    note_checkpoints(run, checkpoints)

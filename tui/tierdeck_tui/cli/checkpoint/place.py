@@ -22,12 +22,23 @@ def checkpoints_option(function: F) -> F:
     )
 
 
+def note_checkpoints(run: Run, given: str | None) -> None:
+    """Have what the option said stand over the setting; what is said last wins."""
+    run.use_flag("checkpoints.folder", given, "--checkpoints")
+
+
 def use_checkpoints(run: Run, given: str | None) -> Path:
-    """The folder that is meant: what was given after the verb, before it, or the environment's or usual one."""
+    """The folder that is meant: by the option after the verb or before it, the environment, the settings file.
+
+    Raises:
+        ConfigError: the settings file or a variable is wrong.
+        InvalidValueError: it names no path.
+    """
     from tierdeck.checkpoint.folder import checkpoints_root  # not for `tierdeck checkpoint --help`
 
-    run.checkpoints = given or run.checkpoints
-    return checkpoints_root(path_of(run.checkpoints) if run.checkpoints is not None else None)
+    note_checkpoints(run, given)
+    folder = run.settings.checkpoints.folder
+    return checkpoints_root(path_of(folder) if folder else None)
 
 
 def root_to_change(run: Run, given: str | None, doing: str) -> Path:

@@ -7,6 +7,8 @@ import click
 from tierdeck.checkpoint.folder import SessionFolder
 from tierdeck.checkpoint.folder.retention import PrunePlan, PruneReport, RetentionPolicy, plan_prune, prune
 from tierdeck.checkpoint.folder.trash import KEPT_DAYS, Trashed, empty_trash, list_trash, restore_from_trash
+from tierdeck.checkpoint.limits import MB
+from tierdeck.config import CheckpointSettings
 from tierdeck.errors import EXIT_PARTLY_DONE, NotFoundError
 from tierdeck.times import now_ms
 from tierdeck_tui.cli.ask import confirm
@@ -22,15 +24,14 @@ from tierdeck_tui.view.format import counted, size
 from tierdeck_tui.view.line import text_of
 from tierdeck_tui.view.masked import masked_form
 
-_MB = 1_000_000
 _COUNT = click.IntRange(min=1)
 
 
 @click.command("prune", cls=Verb)
 @click.argument("session")
-@click.option("--last", type=_COUNT, metavar="N", help="Of each branch keep the last so many.")
-@click.option("--max-mb", type=_COUNT, metavar="N", help="Keep no more than so many million bytes.")
-@click.option("--max-days", type=_COUNT, metavar="N", help="Keep nothing that is older.")
+@click.option("--keep-last", type=_COUNT, metavar="N", help="Of each branch keep the last so many.")
+@click.option("--keep-mb", type=_COUNT, metavar="N", help="Keep no more than so many megabytes.")
+@click.option("--keep-days", type=_COUNT, metavar="N", help="Keep nothing that is older.")
 @click.option("--dry-run", is_flag=True, help="Only say what would go and what would stay, and why.")
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @checkpoints_option
@@ -39,9 +40,9 @@ def prune_verb(
     run: Run,
     /,
     session: str,
-    last: int | None,
-    max_mb: int | None,
-    max_days: int | None,
+    keep_last: int | None,
+    keep_mb: int | None,
+    keep_days: int | None,
     dry_run: bool,
     yes: bool,
     checkpoints: str | None,
@@ -52,10 +53,12 @@ def prune_verb(
     operations, what can't be read, or the newest that verifies. Says what goes and asks first; prints the files'
     names. Ends with 10 when one of them came to be protected meanwhile.
     """
+    for name, value in (("keep_last", keep_last), ("keep_mb", keep_mb), ("keep_days", keep_days)):
+        run.use_flag(f"checkpoints.{name}", value, f"--{name.replace('_', '-')}")
     doing = "prune checkpoints"
     root = use_checkpoints(run, checkpoints) if dry_run else root_to_change(run, checkpoints, doing)
     folder = session_folder(root, session)
-    plan = plan_prune(folder, _policy(last, max_mb, max_days))
+    plan = plan_prune(folder, _policy(run.settings.checkpoints))
     if dry_run:
         _put_plan(run, plan)
         return 0
@@ -95,13 +98,8 @@ def trash_verb(
         _list(run, folder)
 
 
-def _policy(last: int | None, max_mb: int | None, max_days: int | None) -> RetentionPolicy:
-    usual = RetentionPolicy()
-    return RetentionPolicy(
-        last_per_branch=usual.last_per_branch if last is None else last,
-        max_bytes=usual.max_bytes if max_mb is None else max_mb * _MB,
-        max_age_days=usual.max_age_days if max_days is None else max_days,
-    )
+def _policy(keep: CheckpointSettings) -> RetentionPolicy:
+    return RetentionPolicy(keep.keep_last, keep.keep_mb * MB, keep.keep_days or None)
 
 
 def _put_plan(run: Run, plan: PrunePlan) -> None:

@@ -65,7 +65,9 @@ def _made_elsewhere(source: Path, target: Checkpoint, current: str | None) -> li
     for branch in dict.fromkeys((target.branch, current or target.branch)):
         journal = Journal(source, branch)
         for entry in (*journal.before(), *journal.operations()):
-            if entry.has_side_effects and entry.state in _MADE and entry.op_id not in past:
+            # One that was only decided about has no start: it was made elsewhere, or never.
+            was_made = entry.has_side_effects and entry.starts > 0 and entry.state in _MADE
+            if was_made and entry.op_id not in past:
                 found.setdefault(entry.op_id, entry)
     return list(found.values())
 

@@ -25,7 +25,7 @@ TURNS = 9
 @dataclass
 class Plan:
     """What the agent is to do. `dies` is `turn:place`, places being model, mail (after it was sent, before that is
-    written down), sent (after it is) and end.
+    written down), sent (after it is) and end. `waits`: until each checkpoint is on disk; else one may replace another.
     """
 
     root: str
@@ -37,6 +37,7 @@ class Plan:
     path: str | None = None
     decisions: dict[str, Choice] = field(default_factory=dict)
     takes_restores: bool = True
+    waits: bool = False
 
 
 @dataclass
@@ -107,6 +108,8 @@ def run(plan: Plan) -> Report:
             agent.die(f"{turn}:end")
             if back is not None:
                 state, note = dict(back.variables), back.note
+            if plan.waits or plan.is_stepped:
+                session.flush()
             if plan.is_stepped:
                 print(session.turns, flush=True)
                 sys.stdin.readline()

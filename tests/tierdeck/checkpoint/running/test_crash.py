@@ -94,7 +94,7 @@ def test_an_agent_that_does_not_resume_begins_anew_under_the_same_name(tmp_path:
 
 @pytest.mark.case("C09")
 def test_a_damaged_newest_checkpoint_is_passed_over_and_named(tmp_path: Path) -> None:
-    run_agent(Plan(str(tmp_path), dies="8:sent"))
+    run_agent(Plan(str(tmp_path), dies="8:sent", waits=True))
     listed = open_session_folder(tmp_path, "run-1").listed()
     newest = listed[-1]
     assert newest.turn >= 4
@@ -107,7 +107,7 @@ def test_a_damaged_newest_checkpoint_is_passed_over_and_named(tmp_path: Path) ->
 
 
 def test_when_no_checkpoint_can_be_read_that_is_said_and_nothing_begins(tmp_path: Path) -> None:
-    run_agent(Plan(str(tmp_path), dies="8:sent"))
+    run_agent(Plan(str(tmp_path), dies="8:sent", waits=True))
     for listed in open_session_folder(tmp_path, "run-1").listed():
         listed.path.write_bytes(b"\0" * 100)
     sent = mails(tmp_path)
@@ -118,7 +118,7 @@ def test_when_no_checkpoint_can_be_read_that_is_said_and_nothing_begins(tmp_path
 
 @pytest.mark.spec("SPEC-09.23")
 def test_an_explicit_path_beats_head_and_what_was_done_since_asks(tmp_path: Path) -> None:
-    run_agent(Plan(str(tmp_path)))
+    run_agent(Plan(str(tmp_path), waits=True))
     folder = open_session_folder(tmp_path, "run-1")
     early = next(each for each in folder.listed() if each.turn == 4)
     decisions = {f"think {turn}! {turn - 1}": "done" for turn in range(5, 10)}

@@ -61,14 +61,7 @@ def decode_in_child(
         "key": None if key is None else key.hex(),
         "timeout_s": timeout_s,
     }
-    with subprocess.Popen(  # noqa: S603 # this interpreter, and a text of ours
-        [sys.executable, "-I", "-B", "-c", _START],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        pass_fds=(fd,),
-        env={**os.environ, "OPENBLAS_NUM_THREADS": "1"},  # each thread's stack would count against its memory
-    ) as child:
+    with _child(fd) as child:
         try:
             answer = _answer_of(child, json.dumps(asked).encode(), should_stop, timeout_s)
         finally:
@@ -136,6 +129,18 @@ def _address_space_bytes() -> int:
             return int(file.read().split()[0]) * resource.getpagesize()
     except OSError:
         return 0
+
+
+def _child(fd: int) -> subprocess.Popen[bytes]:
+    """A Python of its own that has this file open, waiting to be told what to do."""
+    return subprocess.Popen(  # noqa: S603 # this interpreter, and a text of ours
+        [sys.executable, "-I", "-B", "-c", _START],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        pass_fds=(fd,),
+        env={**os.environ, "OPENBLAS_NUM_THREADS": "1"},  # each thread's stack would count against its memory
+    )
 
 
 def _answer_of(

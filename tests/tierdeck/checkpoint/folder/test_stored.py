@@ -255,3 +255,20 @@ def test_a_file_already_there_is_never_overwritten(tmp_path: Path, monkeypatch: 
     with pytest.raises(ConflictError, match="is there"):
         folder.save(packed(1, checkpoint_id=name[11:19] + "00000000"))
     assert folder.listed()[0].path.read_bytes() == before
+
+
+def test_a_listing_reads_each_file_once_and_no_more_than_four_kilobytes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = filled(tmp_path, 5, repl_state={"big": os.urandom(50_000)})
+    asked: list[int] = []
+    read = os.read
+
+    def counted(fd: int, length: int) -> bytes:
+        asked.append(length)
+        return read(fd, length)
+
+    monkeypatch.setattr("tierdeck.checkpoint.folder.listing.os.read", counted)
+    found = folder.listed()
+    assert [each.state for each in found] == ["not verified"] * 5
+    assert asked == [4096] * 5

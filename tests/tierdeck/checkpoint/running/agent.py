@@ -25,7 +25,7 @@ TURNS = 9
 @dataclass
 class Plan:
     """What the agent is to do. `dies` is `turn:place`, places being model, mail (after it was sent, before that is
-    written down), sent (after it is) and end. `waits`: until each checkpoint is on disk; else one may replace another.
+    written down), sent (after it is) and end. `waits`: until each checkpoint is on disk, or one may replace it.
     """
 
     root: str

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tierdeck.checkpoint import Operation
+from tierdeck.checkpoint.family import DEGRADED
 from tierdeck_tui.reading.restore_plan import RestorePlan
 from tierdeck_tui.view.checkpoint_diff import diff_lines
 from tierdeck_tui.view.checkpoint_state import cost_words
@@ -25,7 +26,7 @@ _OUTCOMES = {
 
 def plan_lines(plan: RestorePlan, cells: int = 80) -> list[Line]:
     """The whole plan in lines of at most `cells`; long lists are cut, and say by how much."""
-    sentences = [_what(plan), _safety(plan), *_how(plan), _cost(plan)]
+    sentences = [_what(plan), *_degraded(plan), _safety(plan), *_how(plan), _cost(plan)]
     lines = [part for sentence in sentences for part in wrap(line(*sentence), cells)]
     lines += [part for each in plan.problems for part in wrap(line(Piece(safe(each), "warning")), cells)]
     lines += _change_lines(plan, cells)
@@ -65,6 +66,12 @@ def _what(plan: RestorePlan) -> list[Piece]:
             Piece(f"{where}: a new session {new} begins there; the old one stays as it is"),
         ]
     return [Piece("rewind ", "strong"), Piece(f"{where}: the session itself goes back there")]
+
+
+def _degraded(plan: RestorePlan) -> list[list[Piece]]:
+    summary = plan.target.summary
+    why = None if summary is None else summary.writer.get(DEGRADED)
+    return [] if why is None else [[Piece(f"it is poorer than the session was ({safe(why)})", "warning")]]
 
 
 def _safety(plan: RestorePlan) -> list[Piece]:

@@ -159,6 +159,7 @@ def test_json_checkpoints_are_taken_over_from_their_usual_place(
     assert "degraded" in run("list", "old").stdout
     assert "imported from rlm-claude-code, JSON 1.1" in run("show", "old:1").stdout
     assert run("var", "old:1", "x").stdout == "1\n"
+    assert "it is poorer than the session was (JSON: " in run("restore", "old:1", "--dry-run").stdout
     assert "2 taken over earlier" in run("import").stderr
 
 

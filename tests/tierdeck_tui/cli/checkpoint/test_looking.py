@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 import subprocess
 import sys
 from pathlib import Path
@@ -268,6 +269,27 @@ def test_looking_changes_no_checkpoint(run: Command, ruins: SessionFolder, args:
     assert after == before
     assert not (ruins.path / "HEAD").exists()
     assert not list(ruins.path.glob("request*"))
+
+
+@pytest.mark.case("C17")
+@pytest.mark.parametrize("seed", range(24))
+def test_no_mutated_file_makes_a_verb_end_otherwise_than_foreseen(
+    run: Command, session: SessionFolder, seed: int
+) -> None:
+    data, path = mutated(session.listed()[2].path.read_bytes(), random.Random(seed)), session.path / "x.rlmckpt"
+    path.write_bytes(data)
+    for args in (f"show {path}", f"vars {path}", f"var {path} late", f"show {path} --part messages",
+                 f"diff {SESSION}:1 {path}", f"restore {path} --dry-run", f"list {SESSION}"):  # fmt: skip
+        assert run(*args.split()).exit_code in (0, 11), args
+    assert run("verify", str(path)).exit_code == 11
+    assert run("restore", str(path), "--yes").exit_code == 11
+
+
+def mutated(data: bytes, choice: random.Random) -> bytes:
+    at = choice.randrange(len(data))
+    changed = bytearray(data)
+    changed[at] ^= 1 << choice.randrange(8)
+    return choice.choice((bytes(changed), data[:at], data[:at] + b"\0" + data[at:], choice.randbytes(at % 5_000)))
 
 
 @pytest.mark.case("T22")

@@ -112,6 +112,17 @@ def test_a_present_that_is_damaged_is_said_in_the_plan(run: Command, ruins: Sess
     assert "where it stands now can't be read, so there is no way back to that" in text
 
 
+def test_a_copy_outside_of_its_session_can_be_forked_and_not_rewound_to(
+    run: Command, session: SessionFolder, tmp_path: Path
+) -> None:
+    copy = tmp_path / "copy.rlmckpt"
+    copy.write_bytes(session.listed()[0].path.read_bytes())
+    refused = run("restore", str(copy), "--rewind")
+    assert (refused.exit_code, refused.stdout) == (11, "")
+    assert "--fork makes a session of it" in refused.stderr
+    assert run("restore", str(copy), "--as", "mine", "--yes").stdout == "mine\n"
+
+
 def test_without_a_terminal_it_asks_nobody_and_changes_nothing(run: Command, session: SessionFolder) -> None:
     result = run("restore", f"{SESSION}:1", "--rewind")
     assert (result.exit_code, result.stdout) == (2, "")

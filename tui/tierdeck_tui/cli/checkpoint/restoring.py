@@ -10,7 +10,7 @@ from pathlib import Path
 
 import click
 
-from tierdeck.checkpoint.folder import FoundCheckpoint, find_checkpoint
+from tierdeck.checkpoint.folder import FoundCheckpoint, Listed, SessionFolder, find_checkpoint
 from tierdeck.checkpoint.running.restore import Asked, fork, rewind
 from tierdeck.errors import CheckpointError, ConflictError
 from tierdeck_tui.cli.ask import confirm_by_typing
@@ -66,6 +66,10 @@ def restore_verb(
     root = use_checkpoints(run, checkpoints) if dry_run else root_to_change(run, checkpoints, _DOING)
     mode: RestoreMode = "rewind" if rewinds else "fork"
     found = find_checkpoint(root, checkpoint)
+    if rewinds and found.folder is None:
+        raise CheckpointError(
+            f"rewind to {found.listed.path}: it lies in no session's folder", hint="--fork makes a session of it"
+        )
     plan = read_restore_plan(found, mode, as_)
     if dry_run:
         _put_plan(run, plan)
@@ -74,7 +78,8 @@ def restore_verb(
     if mode == "fork":
         _fork(run, root, found, as_)
         return 0
-    return _rewind(run, found, plan, wait)
+    assert found.folder is not None  # noqa: S101 - seen above
+    return _rewind(run, found.folder, found.listed, plan, wait_s=wait)
 
 
 def _put_plan(run: Run, plan: RestorePlan) -> None:
@@ -101,23 +106,16 @@ def _fork(run: Run, root: Path, found: FoundCheckpoint, as_: str | None) -> None
     talk(f"a new session begins at turn {found.listed.turn}: {made.path}")
 
 
-def _rewind(run: Run, found: FoundCheckpoint, plan: RestorePlan, wait_s: float) -> int:
-    folder = found.folder
-    if folder is None:
-        raise CheckpointError(
-            f"rewind to {found.listed.path}: it lies in no session's folder", hint="--fork makes a session of it"
-        )
+def _rewind(run: Run, folder: SessionFolder, listed: Listed, plan: RestorePlan, *, wait_s: float) -> int:
     head = folder.head()
     if (0 if head is None else head.generation) != plan.generation:
         raise ConflictError(f"rewind session {folder.session_id[:80]}: HEAD was switched since the plan was shown")
-    done = rewind(folder, found.listed.file, by=run.actor)
+    done = rewind(folder, listed.file, by=run.actor)
     if isinstance(done, Asked):
         return put_outcome(run, folder, done.request_id, wait_s=wait_s)
     if run.is_json:
-        put_json(
-            {"mode": "rewind", "path": found.listed.path, "branch": done.branch, "generation": done.generation}
-        )
+        put_json({"mode": "rewind", "path": listed.path, "branch": done.branch, "generation": done.generation})
     else:
-        put(str(found.listed.path))
-    talk(f"HEAD is at turn {found.listed.turn}, on the new branch {done.branch}; the later checkpoints stay")
+        put(str(listed.path))
+    talk(f"HEAD is at turn {listed.turn}, on the new branch {done.branch}; the later checkpoints stay")
     return 0

@@ -35,11 +35,11 @@ def diff_verb(
     root = use_checkpoints(run, checkpoints)
     paths = [find_checkpoint(root, text).listed.path for text in (before, after)]
     with open_checkpoint(paths[0]) as first, open_checkpoint(paths[1]) as second:
-        if name is None:
-            found = diff(first, second)
-        else:
-            _put_values(run, name, first.variable(name), second.variable(name), reveal=reveal)
-            return
+        found = diff(first, second)
+        values = None if name is None else (first.variable(name), second.variable(name))
+    if name is not None and values is not None:
+        _put_values(run, name, *values, reveal=reveal)
+        return
     if run.is_json:
         put_json(masked_form({"before": paths[0], "after": paths[1], **diff_form(found)}, reveal=False))
         return

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import click
 
-from tierdeck.checkpoint import CheckpointFile, Loss, open_checkpoint, read_losses
+from tierdeck.checkpoint import CheckpointFile, Head, Loss, open_checkpoint, read_losses
 from tierdeck.checkpoint.folder import Listed, find_checkpoint
 from tierdeck.checkpoint.table import VARIABLE
 from tierdeck.errors import CheckpointError, NotFoundError
@@ -38,18 +40,21 @@ def show_verb(run: Run, /, checkpoint: str, part: PartName | None, reveal: bool,
     A damaged or newer file is shown as that, and then it ends with 11.
     """
     listed = find_checkpoint(use_checkpoints(run, checkpoints), checkpoint).listed
+    # Written when the file is closed: while it is open, a reader of the output who left would pass for its trouble.
     if part is not None:
         with open_checkpoint(listed.path) as file:
-            _put_value(run, {"part": part}, read_part(file, part), reveal=reveal)
+            value = read_part(file, part)
+        _put_value(run, {"part": part}, value, reveal=reveal)
         return 0
     try:
         with open_checkpoint(listed.path) as file:
-            _put_checkpoint(run, listed, file)
+            head, losses = file.head, read_losses(file)
     except CheckpointError as e:
         if listed.summary is not None:
             raise
         _put_unreadable(run, listed, e)
         return e.exit_code
+    _put_checkpoint(run, listed, head, losses)
     return 0
 
 
@@ -112,17 +117,16 @@ def _variable(file: CheckpointFile, name: str, losses: list[Loss]) -> object:
         ) from e
 
 
-def _put_checkpoint(run: Run, listed: Listed, file: CheckpointFile) -> None:
-    losses = read_losses(file)
+def _put_checkpoint(run: Run, listed: Listed, head: Head, losses: Sequence[Loss]) -> None:
     if run.is_json:
         document = {
-            "checkpoint": {**checkpoint_form(listed), **head_form(file.head)},
+            "checkpoint": {**checkpoint_form(listed), **head_form(head)},
             "losses": [loss_form(loss) for loss in losses],
         }
         put_json(masked_form(document, reveal=False))
         return
     cells = width_cells()
-    put_lines(summary_lines(listed, file.head, cells))
+    put_lines(summary_lines(listed, head, cells))
     if losses:
         put_lines([line(""), line(Piece("not as it was:", "warning")), *loss_lines(losses, cells)])
 

@@ -81,29 +81,33 @@ def import_family_checkpoints(
 
     Spec: SPEC-09.26
     """
-    paths = list(dict.fromkeys(sources))
-    order: list[tuple[str, int, int]] = []
-    refused: list[Refused] = []
-    for number, path in enumerate(paths):
-        try:
-            found = _read(path).checkpoint
-            order.append((found.session_id, found.created_at_ns, number))
-        except TierdeckError as e:
-            refused.append(Refused(path, e.message))
+    paths, refused = _in_order(sources)
     taken: list[TakenOver] = []
     known: list[Path] = []
-    for done, (_, _, number) in enumerate(sorted(order), 1):
-        # Read a second time, so that no more than one of them is in memory.
-        path = paths[number]
+    for done, path in enumerate(paths, 1):
         try:
+            # Read a second time, so that no more than one of them is in memory.
             made = _take_over(root, path, _read(path), is_dry_run=is_dry_run)
         except TierdeckError as e:
             refused.append(Refused(path, e.message))
         else:
             known.append(path) if made is None else taken.append(made)
         if on_progress is not None:
-            on_progress(done, len(order))
+            on_progress(done, len(paths))
     return FamilyImport(tuple(taken), tuple(known), tuple(refused))
+
+
+def _in_order(sources: Iterable[Path]) -> tuple[list[Path], list[Refused]]:
+    """The files that can be read by session and time, equal ones as they were given; and the others."""
+    order: list[tuple[str, int, int, Path]] = []
+    refused: list[Refused] = []
+    for number, path in enumerate(dict.fromkeys(sources)):
+        try:
+            found = _read(path).checkpoint
+            order.append((found.session_id, found.created_at_ns, number, path))
+        except TierdeckError as e:
+            refused.append(Refused(path, e.message))
+    return [path for *_, path in sorted(order)], refused
 
 
 def _take_over(root: Path, source: Path, read: FamilyCheckpoint, *, is_dry_run: bool) -> TakenOver | None:

@@ -160,10 +160,12 @@ class Session(Checkpointed):
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        if kind is None and not self._has_ended:
-            self.end()
-        elif self._running is not None:
-            self._running.close(is_clean=kind is None)
+        try:
+            if kind is None and not self._has_ended:
+                self.end()
+        finally:
+            if self._running is not None:
+                self._running.close(is_clean=kind is None)
 
     @property
     def id(self) -> int:

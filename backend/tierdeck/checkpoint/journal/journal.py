@@ -30,7 +30,7 @@ from tierdeck.checkpoint.journal.lines import (
 )
 from tierdeck.checkpoint.journal.record_file import RecordFile, Records, read_records
 from tierdeck.checkpoint.journal.stored_value import StoredValue
-from tierdeck.errors import InvalidValueError, NotFoundError
+from tierdeck.errors import CheckpointError, InvalidValueError, NotFoundError
 
 SUFFIX = ".rlmjournal"
 _BRANCH = re.compile(r"[0-9a-f]{8}")
@@ -90,7 +90,7 @@ class Journal:
         found = read_records(self._path)
         self._found = found or Records((), b"", 0)
         self.line = line or BranchLine("", branch)
-        self._has_line = False
+        self._has_line = self._is_closed = False
         for record in self._found.records:
             self._take_record(record)
 
@@ -123,6 +123,13 @@ class Journal:
         """The last turn that anything here is of; 0 for none."""
         with self._lock:
             return max([0, *self._turns, *(entry.turn for entry in self._entries.values())])
+
+    @property
+    def last_at_ns(self) -> int:
+        """When the latest of its calls was begun, or turns ended; 0 for none. In nanoseconds since the epoch."""
+        with self._lock:
+            times = (entry.at_ns for entry in self._entries.values())
+            return max([0, *times, *(note.at_ns for note in self._turns.values())])
 
     def operations(self) -> tuple[Entry, ...]:
         """The branch's own calls, in the order they were first written down."""
@@ -189,14 +196,17 @@ class Journal:
         self._add(replace(note, at_ns=self._clock_ns()), is_flushed=False)
 
     def close(self) -> None:
-        """Close the file."""
+        """Close the file; a call that is still under way can't be finished in it any more."""
         with self._lock:
+            self._is_closed = True
             if self._file is not None:
                 self._file.close()
                 self._file = None
 
     def _add(self, *lines: Line, is_flushed: bool = True) -> None:
         with self._lock:
+            if self._is_closed:
+                raise CheckpointError(f"write journal {self._path}: its session has left this branch, or has ended")
             if self._file is None:
                 self._file = RecordFile(self._path)
             new = lines if self._has_line else (self.line, *lines)

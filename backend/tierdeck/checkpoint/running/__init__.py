@@ -2,6 +2,7 @@
 
 from tierdeck.checkpoint.running.call import Call
 from tierdeck.checkpoint.running.checkpointed import Checkpointed
+from tierdeck.checkpoint.running.decide import decide, operations_of, questions_of
 from tierdeck.checkpoint.running.open_running import open_running
 from tierdeck.checkpoint.running.question import CallRules, Question
 from tierdeck.checkpoint.running.restore import Asked, Forked, Rewound, fork, rewind
@@ -25,8 +26,11 @@ __all__ = [
     "SaveReport",
     "Spending",
     "TurnState",
+    "decide",
     "fork",
     "open_running",
+    "operations_of",
+    "questions_of",
     "rewind",
     "tidy",
 ]

@@ -10,6 +10,7 @@ from typing import ParamSpec, TypeVar
 
 from tierdeck.checkpoint.journal import Choice, Decision, store_value
 from tierdeck.checkpoint.running.call import Call
+from tierdeck.checkpoint.running.question import Question
 from tierdeck.checkpoint.running.resumed import Resumed
 from tierdeck.checkpoint.running.running_session import RunningSession
 from tierdeck.checkpoint.running.saves import SaveReport
@@ -162,8 +163,13 @@ class Checkpointed:
         """Calls that were planned, or whose outcome is unknown, in the order they were written down."""
         return self._kept("list operations").desk.unfinished()
 
+    @property
+    def questions(self) -> tuple[Question, ...]:
+        """What will be asked before calls are made again, as far as it is known now; see `decide`."""
+        return () if self._running is None else self._running.desk.questions()
+
     def decide(self, op_id: str, choice: Choice, value: object = None, *, by: str | None = None) -> None:
-        """Say what is to be done about a call that is asked about: `Resumed.questions`, or the error's `op_id`.
+        """Say what is to be done about a call that is asked about: `questions`, or the error's `op_id`.
 
         Args:
             choice: `run again`; `done`, with the value it gave (None: what the journal has); `skip`, which gives

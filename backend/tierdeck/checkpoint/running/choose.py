@@ -8,7 +8,7 @@ from pathlib import Path
 
 from tierdeck.checkpoint.checkpoint import Checkpoint
 from tierdeck.checkpoint.folder import HeadPointer, Listed, SessionFolder, Skipped
-from tierdeck.checkpoint.limits import AGENT_LIMITS, Limits
+from tierdeck.checkpoint.limits import AGENT_LIMITS
 from tierdeck.checkpoint.load import load_checkpoint
 from tierdeck.checkpoint.reading import open_checkpoint
 from tierdeck.errors import CheckpointError, DamagedCheckpointError, NotFoundError
@@ -27,10 +27,17 @@ class Chosen:
     skipped: tuple[Skipped, ...]
 
 
-def load_from(path: Path, *, limits: Limits = AGENT_LIMITS) -> Checkpoint:
-    """The whole checkpoint in a file; raises as `open_checkpoint` and `load_checkpoint`."""
-    with open_checkpoint(path, limits=limits) as file:
-        return load_checkpoint(file)
+def load_from(path: Path, *, session_id: str | None = None) -> Checkpoint:
+    """The whole checkpoint in a file; raises as `open_checkpoint` and `load_checkpoint`.
+
+    Args:
+        session_id: whose it has to be; one of another session is damage then.
+    """
+    with open_checkpoint(path, limits=AGENT_LIMITS) as file:
+        found = load_checkpoint(file)
+    if session_id is not None and found.session_id != session_id:
+        raise DamagedCheckpointError(f"read checkpoint {path.name}: it is of session {found.session_id[:80]!r}")
+    return found
 
 
 def choose(folder: SessionFolder) -> Chosen | None:

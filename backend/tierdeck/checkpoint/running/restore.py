@@ -104,7 +104,7 @@ def rewind(
         generation = pointer.generation
         return Asked(folder.ask(Request("rewind", file, "rewind", generation, by, clock_ns())))
     with lease:
-        stands = go_back(folder, file, load_from(listed.path), pointer)
+        stands = go_back(folder, file, load_from(listed.path, session_id=folder.session_id), pointer)
         stands.journal.close()
     after = folder.head()
     return Rewound(file, stands.branch, pointer.generation + 1 if after is None else after.generation)

@@ -11,7 +11,7 @@ from pathlib import Path
 from tierdeck.checkpoint.checkpoint import Checkpoint, Origin
 from tierdeck.checkpoint.folder import SessionFolder, Skipped
 from tierdeck.checkpoint.folder.head_pointer import HeadPointer, read_head_pointer
-from tierdeck.checkpoint.journal import BranchLine, Journal
+from tierdeck.checkpoint.journal import BranchLine, Journal, journalled_branches
 from tierdeck.checkpoint.pack import pack_checkpoint
 from tierdeck.checkpoint.running.branch import begin_branch, new_branch
 from tierdeck.checkpoint.running.choose import Chosen
@@ -44,7 +44,7 @@ def stand_at(folder: SessionFolder, chosen: Chosen) -> Standing:
     journal = Journal(folder.path, chosen.branch, line=BranchLine(folder.session_id, chosen.branch))
     there = account_at(folder.path, chosen.checkpoint)
     spent, tokens = journal.line.spent_before, journal.line.tokens_before
-    spending = _later(there.on_branch(spent, tokens), journal)
+    spending = known_at_least(there.on_branch(spent, tokens), journal)
     return Standing(
         chosen.checkpoint,
         chosen.path,
@@ -137,16 +137,25 @@ def account_now(folder: SessionFolder, pointer: HeadPointer) -> Spending:
     journal = Journal(folder.path, pointer.branch)
     spent, tokens = journal.line.spent_before, journal.line.tokens_before
     if listed is None or listed.summary is None:
-        return _later(Spending(None, None, None, None), journal)
+        return known_at_least(Spending(None, None, None, None), journal)
     line = Journal(folder.path, listed.summary.branch).line
     there = spending_at(listed.summary.cost_so_far, listed.summary.tokens, line.spent_before, line.tokens_before)
-    return _later(there.on_branch(spent, tokens), journal)
+    return known_at_least(there.on_branch(spent, tokens), journal)
 
 
-def _later(spending: Spending, journal: Journal) -> Spending:
+def known_at_least(spending: Spending, journal: Journal) -> Spending:
     """The account with the turns noted after the checkpoint: what they cost is spent, though they are lost."""
     last = journal.last()
     return spending if last is None else spending.at_least(last.cost_of_session, last.tokens_of_session)
+
+
+def newest_journal(folder: SessionFolder) -> Journal | None:
+    """The journal of a session that has no checkpoints yet: of several, the one that was written last."""
+    found = [
+        Journal(folder.path, branch, line=BranchLine(folder.session_id, branch))
+        for branch in journalled_branches(folder.path)
+    ]
+    return max(found, key=lambda journal: journal.last_at_ns, default=None)
 
 
 def _current_branch(source: Path) -> str | None:

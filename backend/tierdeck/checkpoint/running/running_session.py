@@ -27,7 +27,14 @@ from tierdeck.checkpoint.running.branch import new_branch
 from tierdeck.checkpoint.running.choose import Chosen, choose, load_from
 from tierdeck.checkpoint.running.desk import Desk
 from tierdeck.checkpoint.running.question import CallRules
-from tierdeck.checkpoint.running.restoring import Standing, go_back, stand_at, take_in
+from tierdeck.checkpoint.running.restoring import (
+    Standing,
+    go_back,
+    known_at_least,
+    newest_journal,
+    stand_at,
+    take_in,
+)
 from tierdeck.checkpoint.running.resumed import Resumed
 from tierdeck.checkpoint.running.saves import SaveReport, Saves
 from tierdeck.checkpoint.running.serve import serve_request
@@ -143,7 +150,7 @@ class RunningSession:
         """Go on from a checkpoint: at the path, else as a request asks, else at HEAD, else the newest good one.
 
         Returns:
-            None when the session has none: it begins anew.
+            None when the session has none: it begins anew, and calls it made before it was killed count.
 
         Raises:
             ConflictError: a turn or a call was made already.
@@ -163,7 +170,10 @@ class RunningSession:
             back, self._back = self._back, None
             return back
         chosen = choose(self._folder)
-        return None if chosen is None else self._stand_at(stand_at(self._folder, chosen))
+        if chosen is not None:
+            return self._stand_at(stand_at(self._folder, chosen))
+        self._take_up_calls()
+        return None
 
     def flush(self) -> None:
         """Wait until what was handed over is written, or has failed."""
@@ -199,7 +209,7 @@ class RunningSession:
             raise NotFoundError(f"restore checkpoint {request.file}: it is not there any more")
         if pointer.generation != request.expected_generation:
             raise ConflictError("restore checkpoint: the session was switched since it was asked for")
-        target, now = load_from(listed.path), None
+        target, now = load_from(listed.path, session_id=self._folder.session_id), None
         if self._state is not None:
             now = self._spending
             report = self._save_now("pre-restore", None)
@@ -248,6 +258,15 @@ class RunningSession:
             stands.skipped,
             stands.problems,
         )
+
+    def _take_up_calls(self) -> None:
+        """Go on with the calls of a session that was killed before its first checkpoint."""
+        journal = newest_journal(self._folder)
+        if journal is not None:
+            self._desk.journal.close()
+            self._place = replace(self._place, branch=journal.branch)
+            self._spending = known_at_least(self._spending, journal)
+            self._desk = self._new_desk(journal)
 
     def _new_desk(self, journal: Journal | None) -> Desk:
         place = self._place

@@ -303,3 +303,12 @@ def test_decisions_turns_and_calls_of_other_branches_are_read_again(folder: Path
         mine.decide("0" * 32, Decision("skip"))
     mine.start(entry(1))
     assert Journal(folder, BRANCH).operations()[0].decision is None, "a decision is for one call"
+
+
+def test_a_closed_journal_takes_nothing_more(folder: Path) -> None:
+    mine = journal(folder)
+    mine.start(entry())
+    mine.close()
+    with pytest.raises(CheckpointError, match="its session has left this branch, or has ended"):
+        mine.finish(entry().op_id, "done", store_value("late"))
+    assert states(folder) == ["running"]

@@ -9,6 +9,8 @@ import pytest
 from tests.tierdeck.checkpoint.running.agent import Plan
 from tests.tierdeck.checkpoint.running.agent_process import failure_of, run_agent
 from tierdeck.checkpoint.folder import open_session_folder
+from tierdeck.checkpoint.running import decide, operations_of, questions_of
+from tierdeck.errors import ConflictError, NotFoundError
 
 ANSWER = " ".join(f"think {turn}!" for turn in range(1, 10))
 
@@ -40,6 +42,21 @@ def test_an_agent_killed_at_turn_5_of_9_ends_with_the_same_answer_and_does_nothi
     assert "- re: module" in report.note, "a module in the state is described and ends nothing"
     assert "Not restored:\n- closed:" in report.note
     assert report.problems == []
+
+
+@pytest.mark.case("K27", "K28")
+def test_an_agent_killed_before_its_first_checkpoint_begins_anew_and_does_nothing_twice(tmp_path: Path) -> None:
+    run_agent(Plan(str(tmp_path), dies="3:mail", every=5))
+    assert open_session_folder(tmp_path, "run-1").listed() == []
+    sent = mails(tmp_path)
+    assert "UndecidedOperationError" in failure_of(Plan(str(tmp_path), every=5))
+    [question] = questions_of(open_session_folder(tmp_path, "run-1"))
+    assert question.about.request.value() == "think 3! 2"
+    report = run_agent(Plan(str(tmp_path), every=5, decisions={"think 3! 2": "done"}))
+    assert report is not None
+    assert (report.answer, report.note) == (ANSWER, "")
+    assert (mails(tmp_path)[:3], len(mails(tmp_path)), len(paid(tmp_path))) == (sent, 9, 9)
+    assert (report.cost_of_branch, report.cost_of_session) == (4.5, 4.5)
 
 
 @pytest.mark.spec("SPEC-09.23")
@@ -130,3 +147,30 @@ def test_an_explicit_path_beats_head_and_what_was_done_since_asks(tmp_path: Path
     head = folder.head()
     assert head is not None
     assert head.branch == report.branch
+
+
+@pytest.mark.spec("SPEC-09.23")
+@pytest.mark.case("C14")
+def test_an_operator_decides_while_no_agent_runs_and_looking_changes_nothing(tmp_path: Path) -> None:
+    run_agent(Plan(str(tmp_path), dies="5:mail"))
+    folder = open_session_folder(tmp_path, "run-1")
+    before = {path: path.read_bytes() for path in folder.path.iterdir() if path.is_file()}
+    [question] = questions_of(folder)
+    assert (question.about.kind, question.about.request.value()) == ("mail", "think 5! 4")
+    assert [entry.state for entry in operations_of(folder)][-2:] == ["done", "running"]
+    assert before == {path: path.read_bytes() for path in folder.path.iterdir() if path.is_file()}
+    decide(folder, question.about.op_id, "done", 10, by="ann")
+    with pytest.raises(NotFoundError):
+        decide(folder, "0" * 32, "skip")
+    report = run_agent(Plan(str(tmp_path)))
+    assert report is not None
+    assert (report.answer, report.asked, len(mails(tmp_path))) == (ANSWER, [], 9)
+    with folder.try_lease() or pytest.fail("it runs"), pytest.raises(ConflictError, match="an agent runs"):
+        decide(folder, question.about.op_id, "skip")
+
+
+def test_a_session_that_made_no_calls_has_none_to_decide_about(tmp_path: Path) -> None:
+    folder = open_session_folder(tmp_path, "run-1", create=True)
+    assert (operations_of(folder), questions_of(folder)) == ((), ())
+    with pytest.raises(NotFoundError, match="has made no calls"):
+        decide(folder, "0" * 32, "skip")

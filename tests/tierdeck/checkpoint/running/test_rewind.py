@@ -246,3 +246,14 @@ def test_a_copy_of_a_checkpoint_elsewhere_is_taken_in(tmp_path: Path) -> None:
             assert session.turns == 4
             assert (back.checkpoint.origin and back.checkpoint.origin.session_id) == origin
             assert back.path.parent == open_session_folder(root, name).path
+
+
+def test_a_file_of_another_session_is_not_gone_back_to(tmp_path: Path) -> None:
+    run_agent(Plan(str(tmp_path), waits=True))
+    run_agent(Plan(str(tmp_path), session="run-2", waits=True))
+    mine, other = (open_session_folder(tmp_path, name) for name in ("run-1", "run-2"))
+    stray = at_turn(other, 4)
+    (mine.path / stray.file).write_bytes(stray.path.read_bytes())
+    with pytest.raises(DamagedCheckpointError, match="it is of session 'run-2'"):
+        rewind(mine, stray.file, by="ann")
+    assert mine.switched_head() is None

@@ -4,7 +4,7 @@ from tierdeck.checkpoint.journal.entry import CHOICES, Choice, Decision, Entry
 from tierdeck.checkpoint.journal.journal import Journal, journal_path, journalled_branches
 from tierdeck.checkpoint.journal.lines import BranchLine, TurnLine
 from tierdeck.checkpoint.journal.op_id import call_digest, op_id
-from tierdeck.checkpoint.journal.stored_value import StoredValue, store_value
+from tierdeck.checkpoint.journal.stored_value import StoredValue, shortened, store_value
 
 __all__ = [
     "CHOICES",
@@ -19,5 +19,6 @@ __all__ = [
     "journal_path",
     "journalled_branches",
     "op_id",
+    "shortened",
     "store_value",
 ]

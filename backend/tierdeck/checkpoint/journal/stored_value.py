@@ -8,7 +8,9 @@ from tierdeck.checkpoint.budget import Budget
 from tierdeck.checkpoint.decode import decode_unit
 from tierdeck.checkpoint.encode import Source, encode_units
 from tierdeck.checkpoint.limits import AGENT_LIMITS, Limits
+from tierdeck.checkpoint.preview import preview
 
+SHORT_BYTES = 4_096
 _NAME = "value"
 
 
@@ -27,6 +29,14 @@ class StoredValue:
             DamagedCheckpointError, CheckpointLimitError: as `decode_unit`.
         """
         return decode_unit(self.raw, form=self.form, budget=Budget(limits.memory_bytes))
+
+
+def shortened(stored: StoredValue) -> StoredValue:
+    """A long value as one line about it, where nobody will need the value itself; a short one as it is."""
+    if len(stored.raw) <= SHORT_BYTES:
+        return stored
+    line = store_value(preview(stored.value()))
+    return StoredValue(line.raw, line.form, f"{len(stored.raw):,} bytes, of which the journal has one line")
 
 
 def store_value(value: object) -> StoredValue:

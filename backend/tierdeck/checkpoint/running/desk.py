@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections import Counter
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from tierdeck.checkpoint.checkpoint import Operation, OperationState
 from tierdeck.checkpoint.journal import (
@@ -13,6 +14,7 @@ from tierdeck.checkpoint.journal import (
     Journal,
     call_digest,
     op_id,
+    shortened,
     store_value,
 )
 from tierdeck.checkpoint.running.call import Call
@@ -143,7 +145,11 @@ class Desk:
         with self._lock:
             self._made += 1
             self._earlier.pop(entry.op_id, None)
-        self._write(lambda: self._journal.start(entry), entry)
+        written = entry
+        if known is None and not entry.has_side_effects:
+            # Nobody has to judge a model's call; whole prompts would make the journal larger than the checkpoints.
+            written = replace(entry, request=shortened(entry.request))
+        self._write(lambda: self._journal.start(written), entry)
         return True, None
 
     def finish(self, entry: Entry, result: object) -> None:

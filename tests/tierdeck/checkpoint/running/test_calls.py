@@ -296,3 +296,19 @@ def test_unfinished_calls_stand_in_the_checkpoint(world: World) -> None:
     call.run(world.does("sent", "id"))
     assert (world.done, again.unfinished()) == (["sent"], ())
     again.end()
+
+
+def test_the_journal_keeps_what_a_person_has_to_judge_and_of_a_long_prompt_one_line(world: World) -> None:
+    text = "do not drop " * 10_000
+    session = world.begin()
+    for has_side_effects in (True, False):
+        session.operation("call", text, has_side_effects=has_side_effects).run(world.does("made", 1))
+    mail, model = Journal(open_session_folder(world.root, "s").path, str(session.branch)).operations()
+    assert (mail.request.value(), mail.request.why) == (text, None)
+    assert model.request.why == "120,005 bytes, of which the journal has one line"
+    assert len(model.request.raw) < 200
+    again = world.crash(session)
+    for has_side_effects in (True, False):
+        assert again.operation("call", text, has_side_effects=has_side_effects).run(world.does("again")) == 1
+    assert world.done == ["made", "made"]
+    again.end()

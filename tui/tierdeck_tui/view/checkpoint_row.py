@@ -14,7 +14,10 @@ from tierdeck_tui.view.line import Line, Piece, fit, line, text_of
 from tierdeck_tui.view.log_line import safe
 
 NS_PER_MS = 1_000_000
-_SEQUENCE_CHARS, _TURN_CHARS, _AGE_CHARS, _SIZE_CHARS, _COST_CHARS = 5, 9, 5, 9, 9
+_SIZE_CHARS = 9
+# Of number, turn, age, size and cost. Below so many cells they stand closer: the state needs the room.
+_WIDTHS, _CLOSE_WIDTHS = (5, 9, 5, 10, 9), (4, 7, 5, 9, 7)
+_WIDE_CELLS = 72
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,18 +79,22 @@ def checkpoint_line(listed: Listed, now_ms: int, cells: int = 80) -> Line:
     """One checkpoint, exactly `cells` wide: number, turn, age, size, cost, state, marks. The state is cut."""
     summary = listed.summary
     made_ms = None if summary is None else summary.created_at_ns // NS_PER_MS
+    number, turn, old, large, cost = _WIDTHS if cells >= _WIDE_CELLS else _CLOSE_WIDTHS
     head = line(
-        Piece(f"{listed.sequence:>{_SEQUENCE_CHARS}}", "strong"),
-        f"  {f'turn {listed.turn}':<{_TURN_CHARS}}",
-        Piece(f"{age(made_ms, now_ms):>{_AGE_CHARS}}", "muted"),
-        f"{size(listed.size_bytes):>{_SIZE_CHARS + 1}}",
-        Piece(f"{cost_words(summary.cost_so_far if summary else None):>{_COST_CHARS}}  ", "muted"),
+        Piece(f"{listed.sequence:>{number}}", "strong"),
+        f"  {f'turn {listed.turn}':<{turn}}",
+        Piece(f"{age(made_ms, now_ms):>{old}}", "muted"),
+        f"{size(listed.size_bytes):>{large}}",
+        Piece(f"{cost_words(summary.cost_so_far if summary else None):>{cost}}  ", "muted"),
     )
-    marks = mark_pieces(listed)
+    state, marks = state_pieces(listed), mark_pieces(listed)
     left = cells - cell_len(text_of(head)) - cell_len(text_of(marks))
+    if cells < _WIDE_CELLS and cell_len(text_of(state)) > left:
+        # HEAD and the pin come first, and of the rest the end is cut.
+        flags = [Piece(f"{mark.text.strip()} ", mark.role) for mark in marks if mark.role != "tier"]
+        return fit([*head, *flags, *state, *(mark for mark in marks if mark.role == "tier")], cells)
     if left < _SIZE_CHARS:
-        return fit([*head, *state_pieces(listed), *marks], cells)
-    state = state_pieces(listed)
+        return fit([*head, *state, *marks], cells)
     is_cut = cell_len(text_of(state)) > left
     return fit([*head, *(fit(state, left) if is_cut else state), *marks], cells)
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from tierdeck.checkpoint import Loss, Operation
 from tierdeck.checkpoint.folder import Listed
 from tierdeck.errors import TierdeckError
+from tierdeck.secret_scan import mask_secrets
 from tierdeck_tui.reading.checkpoint_contents import SectionFacts, SectionName, ValueFacts
 from tierdeck_tui.reading.checkpoint_sessions import SessionContents
 from tierdeck_tui.view.body import body_lines
@@ -18,7 +19,7 @@ from tierdeck_tui.view.checkpoint_tree import BranchRow, SessionRow
 from tierdeck_tui.view.checkpoint_value import kind_words, value_lines, value_words, whole_text
 from tierdeck_tui.view.checkpoint_variables import loss_lines, losses_words
 from tierdeck_tui.view.format import count, counted
-from tierdeck_tui.view.line import Line, Piece, line, text_of
+from tierdeck_tui.view.line import Line, Piece, line
 from tierdeck_tui.view.lines import Lines
 from tierdeck_tui.view.log_line import safe
 from tierdeck_tui.view.wrap import wrap
@@ -37,6 +38,7 @@ _MAX_MESSAGE_CHARS = 4_000
 _MAX_TEXT_CHARS = 64_000
 _MAX_OPERATIONS = 500
 _WIDE_CELLS = 400
+_OVERLAP_CHARS = 8_000  # the longest secret that is looked for
 
 
 def section_lines(facts: SectionFacts, cells: int, *, reveal: bool = False) -> Lines:
@@ -76,15 +78,15 @@ def session_lines(row: SessionRow | BranchRow, contents: SessionContents | None,
     info = row.info
     parts = [
         line(Piece(safe(info.session_id), "strong")),
-        line(Piece(text_of(session_info_line(info, now_ms, _WIDE_CELLS)).removeprefix(safe(info.session_id)).strip())),
+        line(*_trimmed(session_info_line(info, now_ms, _WIDE_CELLS))[1:]),
         line(Piece(safe(str(info.path)), "muted")),
         line(""),
         _live_line(is_live=info.is_live),
     ]
     if contents is not None and contents.request is not None:
         parts.append(request_line(contents.request, now_ms))
-    for problem in contents.problems if contents is not None else ():
-        parts.append(line(Piece(safe(problem), "warning")))
+    problems = contents.problems if contents is not None else ()
+    parts += [line(Piece(safe(problem), "warning")) for problem in problems]
     if isinstance(row, BranchRow):
         parts += [line(""), line(f"branch {row.branch.name or 'not known'}: "
                                  f"{counted(len(row.branch.rows), 'checkpoint')}")]  # fmt: skip
@@ -112,9 +114,7 @@ def _operations(operations: tuple[Operation, ...], cells: int) -> Iterable[Line]
     if not operations:
         yield line(Piece("no operation was planned or under way", "muted"))
     for each in operations[:_MAX_OPERATIONS]:
-        yield operation_line(each, cells)
-        asked = f"  asked: {safe(value_words(each.request))}"
-        yield from wrap(line(Piece(asked, "muted")), cells)
+        yield from wrap(_trimmed(operation_line(each, _WIDE_CELLS)), cells)
         if each.state == "done":
             yield from wrap(line(Piece(f"  result: {safe(value_words(each.result))}", "muted")), cells)
     if len(operations) > _MAX_OPERATIONS:
@@ -131,9 +131,7 @@ def _messages(part: object, cells: int, *, reveal: bool) -> Iterable[Line]:
         content = message.get("content") if type(message) is dict else None
         yield line(Piece(f"{number}  ", "muted"), Piece(safe(role if type(role) is str else None), "type"))
         if type(content) is str:
-            yield from body_lines(content[:_MAX_MESSAGE_CHARS], cells, reveal=reveal)
-            if len(content) > _MAX_MESSAGE_CHARS:
-                yield line(Piece(f"… {count(len(content) - _MAX_MESSAGE_CHARS)} more characters", "muted"))
+            yield from _text(content, _MAX_MESSAGE_CHARS, cells, reveal=reveal)
         else:
             yield from value_lines(message, cells, limit_rows=20, reveal=reveal)
         yield line("")
@@ -146,10 +144,22 @@ def _value(value: object, cells: int, *, reveal: bool) -> Iterable[Line]:
     if text is None:
         yield from value_lines(value, cells, reveal=reveal)
         return
-    yield from body_lines(text[:_MAX_TEXT_CHARS], cells, reveal=reveal)
-    if len(text) > _MAX_TEXT_CHARS:
-        left = count(len(text) - _MAX_TEXT_CHARS)
-        yield line(Piece(f"… {left} more characters: `tierdeck checkpoint var` writes all of them", "muted"))
+    yield from _text(text, _MAX_TEXT_CHARS, cells, reveal=reveal)
+
+
+def _text(text: str, limit_chars: int, cells: int, *, reveal: bool) -> Iterable[Line]:
+    # Masked before it is cut: half a secret would not be known as one.
+    part = text[: limit_chars + _OVERLAP_CHARS]
+    shown = part if reveal else mask_secrets(part)
+    yield from body_lines(shown[:limit_chars], cells, reveal=True)
+    if len(text) > limit_chars:
+        left = counted(len(text) - limit_chars, "more character")
+        yield line(Piece(f"… {left}: `tierdeck checkpoint var` and `show --part` write all", "muted"))
+
+
+def _trimmed(padded: Line) -> Line:
+    """The line without the blanks that fill it up."""
+    return padded if padded[-1].text.strip() else padded[:-1]
 
 
 def _more(number: int) -> Line:

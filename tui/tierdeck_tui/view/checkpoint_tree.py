@@ -113,4 +113,3 @@ def _inside(info: SessionInfo, contents: SessionContents) -> list[TreeRow]:
 def _tail(text: str, cells: int) -> str:
     shown = visible(text, one_line=True)
     return shown if len(shown) <= cells else "…" + shown[-(cells - 1) :]
-

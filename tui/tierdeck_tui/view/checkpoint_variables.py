@@ -12,6 +12,8 @@ from tierdeck_tui.view.sanitise import cut, pad
 from tierdeck_tui.view.wrap import wrap
 
 _NAME_CELLS, _TYPE_CELLS, _SIZE_CELLS = 20, 20, 9
+# Below so many cells names and types are cut shorter, and the preview gets the room.
+_WIDE_CELLS, _SHORT_NAME_CELLS, _SHORT_TYPE_CELLS = 72, 12, 8
 _KINDS = {"lost": "LOST", "inert": "as text", "record": "as fields"}
 
 
@@ -22,10 +24,11 @@ def variable_line(unit: UnitEntry, cells: int = 80, *, changed: Collection[str] 
         changed: names of which something is not as it was, by the list of losses.
     """
     mark = Piece("! " if unit.name in changed else "  ", "warning")
+    is_wide = cells >= _WIDE_CELLS
     pieces = [
         mark,
-        Piece(f"{pad(safe(unit.name), _NAME_CELLS)} ", "strong"),
-        Piece(f"{pad(safe(unit.type_name), _TYPE_CELLS)} ", "type"),
+        Piece(f"{pad(safe(unit.name), _NAME_CELLS if is_wide else _SHORT_NAME_CELLS)} ", "strong"),
+        Piece(f"{pad(safe(unit.type_name), _TYPE_CELLS if is_wide else _SHORT_TYPE_CELLS)} ", "type"),
         Piece(f"{size(unit.raw_bytes):>{_SIZE_CELLS}}  ", "muted"),
         Piece(safe(unit.preview)),
     ]
@@ -40,7 +43,8 @@ def variables_lines(units: Sequence[UnitEntry], losses: Sequence[Loss], cells: i
     for name in dict.fromkeys(loss.variable for loss in losses if loss.kind == "lost"):
         if name not in kept:
             why = next(loss for loss in losses if loss.variable == name)
-            lines.append(fit([Piece(f"! {pad(safe(name), _NAME_CELLS)} ", "strong"), *_loss_pieces(why)], cells))
+            name_cells = _NAME_CELLS if cells >= _WIDE_CELLS else _SHORT_NAME_CELLS
+            lines.append(fit([Piece(f"! {pad(safe(name), name_cells)} ", "strong"), *_loss_pieces(why)], cells))
     return lines
 
 

@@ -14,6 +14,7 @@ from tests.tierdeck_tui.conftest import MakeApp
 from tests.tierdeck_tui.screens.checkpoints_host import SESSION, Deck, empty_store, filled, ruin, save
 from tests.tierdeck_tui.screens.test_checkpoints import settings_for
 from tierdeck.checkpoint.folder import SessionFolder, list_sessions, open_session_folder
+from tierdeck.session import open_session
 from tierdeck_tui.screens.checkpoint_diff import CheckpointDiffScreen
 from tierdeck_tui.view.line import text_of
 from tierdeck_tui.widgets.dialog_button import DialogButton
@@ -294,3 +295,33 @@ async def test_copy_gives_the_path_and_the_command(
         await deck.until(lambda: deck.app.screen is deck.screen)
         await deck.until(lambda number=number: len(copied) == number)  # type: ignore[misc]
         assert copied[-1] == expected
+
+
+@pytest.mark.spec("SPEC-09.23", "SPEC-09.24")
+async def test_a_running_agent_goes_back_at_its_turns_end_and_only_then_it_is_called_applied(
+    tmp_path: Path, make_app: MakeApp
+) -> None:
+    root = tmp_path / "agents"
+    with open_session(None, "busy", checkpoints=root, every=1) as session:
+        for number in range(1, 4):
+            session.turn({"x": number})
+        session.checkpoint("third")
+        app = make_app(empty_store(tmp_path / "s.db"), settings_for(root))
+        async with app.run_test(size=(120, 32), notifications=True) as pilot:
+            deck = Deck(app, pilot)
+            await deck.open()
+            assert "live" in deck.lines()[0]
+            await deck.press("j", "j")
+            await rewinding(deck)
+            await deck.confirm("1")
+            assert "requested: back to turn 1" in deck.status
+            assert "applied" not in deck.told
+            back = session.turn({"x": 4})
+            assert back is not None
+            assert back.checkpoint.repl_state == {"x": 1}
+            await deck.until(lambda: "rewind to turn 1: applied" in deck.told)
+            await deck.settle()
+            assert "requested" not in deck.status
+            assert deck.lines()[-1].endswith("ok HEAD")
+            session.turn({"x": 5})
+            await deck.until(lambda: "  left" in "\n".join(deck.lines()))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from tierdeck.checkpoint import Loss, Operation
+from tierdeck.checkpoint import Head, Loss, Operation
 from tierdeck.checkpoint.folder import Listed
 from tierdeck.errors import TierdeckError
 from tierdeck.secret_scan import mask_secrets
@@ -45,7 +45,7 @@ def section_lines(facts: SectionFacts, cells: int, *, reveal: bool = False) -> L
     """Any section but the variables', which are a list; none of the lines is wider than `cells`."""
     match facts.section:
         case "summary":
-            return Lines(summary_lines(facts.listed, facts.head, cells))
+            return Lines(_summary(facts.listed, facts.head, cells))
         case "lost":
             return Lines(_lost(facts.losses, cells))
         case "operations":
@@ -66,7 +66,7 @@ def decoded_lines(facts: ValueFacts, cells: int, *, reveal: bool = False) -> Lin
 
 def failed_lines(listed: Listed | None, error: TierdeckError, cells: int) -> Lines:
     """Why there is nothing to read; of a checkpoint, with what its folder knows of it."""
-    lines = Lines(summary_lines(listed, None, cells) if listed is not None else ())
+    lines = Lines(_summary(listed, None, cells) if listed is not None else ())
     lines.extend([line(""), *wrap(line(Piece("error: ", "error"), safe(error.message)), cells)])
     if error.hint:
         lines.extend(wrap(line(Piece(safe(error.hint), "muted")), cells))
@@ -99,6 +99,11 @@ def _live_line(*, is_live: bool) -> Line:
     if is_live:
         return line(Piece("an agent runs it: a rewind is asked of it, and it answers at its turn's end", "good"))
     return line(Piece("no agent runs it now", "muted"))
+
+
+def _summary(listed: Listed, head: Head | None, cells: int) -> Iterable[Line]:
+    # The path comes whole, to be copied from a terminal's output; here its end is what tells files apart.
+    return (part for one in summary_lines(listed, head, cells) for part in wrap(one, cells))
 
 
 def _lost(losses: tuple[Loss, ...], cells: int) -> Iterable[Line]:

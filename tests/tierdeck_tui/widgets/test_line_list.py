@@ -109,6 +109,3 @@ async def test_an_empty_list_says_why() -> None:
         await pilot.pause()
         said = [text.strip() for text in host.lines()][1:3]
         assert said == ["nothing is there because nobody made it, and it", "says so"]
-            "nothing is there because nobody made it, and it",
-            "says so",
-        ]

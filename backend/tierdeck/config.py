@@ -81,6 +81,22 @@ class PromotionSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class CheckpointSettings:
+    """How an agent's session saves itself, and what is kept. `folder` None means the platform's place for state.
+
+    `every_turns` 0 makes no automatic checkpoint. `keep_days` 0 keeps them whatever their age.
+
+    Spec: SPEC-09.24
+    """
+
+    folder: str | None = None
+    every_turns: int = 5
+    keep_last: int = 10
+    keep_mb: int = 2_048
+    keep_days: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class ConsoleSettings:
     """The terminal console. `keymap` maps an action's id to its keys; `operator` signs what a person changes."""
 
@@ -98,6 +114,7 @@ class Settings:
     search: SearchSettings = field(default_factory=SearchSettings)
     embedding: EmbeddingSettings = field(default_factory=EmbeddingSettings)
     promotion: PromotionSettings = field(default_factory=PromotionSettings)
+    checkpoints: CheckpointSettings = field(default_factory=CheckpointSettings)
     console: ConsoleSettings = field(default_factory=ConsoleSettings)
 
 

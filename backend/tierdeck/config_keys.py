@@ -17,6 +17,7 @@ from tierdeck.config import (
     MAX_LIMIT_ROWS,
     MAX_REQUEST_TEXTS,
     MAX_REQUEST_TOKENS,
+    CheckpointSettings,
     ConsoleSettings,
     EmbeddingSettings,
     PromotionSettings,
@@ -163,6 +164,38 @@ KEYS: tuple[SettingKey, ...] = (
         Number(1, 36_500, is_whole=True),
         "longterm to archive: after more than this many days without use.",
     ),
+    SettingKey(
+        "checkpoints",
+        "folder",
+        FilePath(),
+        "Where sessions' checkpoints lie. Empty: the platform's place for a program's state.",
+        variable="RLM_CHECKPOINT_DIR",
+    ),
+    SettingKey(
+        "checkpoints",
+        "every",
+        Number(0, 10_000, is_whole=True),
+        "An automatic checkpoint after so many turns of an agent; 0 makes none.",
+        field="every_turns",
+    ),
+    SettingKey(
+        "checkpoints",
+        "keep_last",
+        Number(1, 100_000, is_whole=True),
+        "How many automatic checkpoints are kept of each branch. Pinned, labelled and manual ones always are.",
+    ),
+    SettingKey(
+        "checkpoints",
+        "keep_mb",
+        Number(1, 10_000_000, is_whole=True),
+        "At most this many megabytes of checkpoints a session; the oldest that nothing protects go first.",
+    ),
+    SettingKey(
+        "checkpoints",
+        "keep_days",
+        Number(0, 36_500, is_whole=True),
+        "Automatic checkpoints older than this many days go; 0 keeps them whatever their age.",
+    ),
     SettingKey("console", "theme", Choice(get_args(Theme)), "The console's colours."),
     SettingKey(
         "console",
@@ -209,6 +242,7 @@ def settings_of(values: Mapping[str, Value]) -> Settings:
         search=SearchSettings(**fields["search"]),
         embedding=EmbeddingSettings(**fields["embedding"]),
         promotion=PromotionSettings(**fields["promotion"]),
+        checkpoints=CheckpointSettings(**fields["checkpoints"]),
         console=ConsoleSettings(**fields["console"]),
     )
 

@@ -12,6 +12,7 @@
     |- NotFoundError              4   no memory (revision, file) by that name
     |  `- AmbiguousIdError        4   a short id that fits several: `.matches`
     |- ConflictError              5   it is no longer what the caller saw
+    |  `- UndecidedOperationError 5   a call may have been made already: a person has to say: `.op_id`
     |- EmbeddingError             6
     |  |- ProviderError           6   the provider refused or failed: `.is_retryable`, `.stops_run`
     |  |- ModelUnavailableError   6   no model, key or package for what is configured
@@ -19,6 +20,10 @@
     |- IndexFileError             7   the index file is damaged, foreign, or of other dimensions
     |- ConfigError                8   the settings file: names file, key and value
     |- TransferError              9   an import or export can't go on
+    |- CheckpointError           11   a checkpoint can't be written or read
+    |  |- DamagedCheckpointError 11   it is not what was written, or no checkpoint at all
+    |  |- NewerCheckpointError   11   made by a newer tierdeck: says which, and what this one reads
+    |  `- CheckpointLimitError   11   reading it would take more than a limit allows: names the limit
     `- StoppedError             130   the caller asked for an end
 
 Exit code 10 is not an error class: the command did part of what was asked and says which part.
@@ -99,6 +104,14 @@ class ConflictError(TierdeckError):
     exit_code = 5
 
 
+class UndecidedOperationError(ConflictError):
+    """A call of an agent's may have been made before; it was not made again. `op_id` is what to decide about."""
+
+    def __init__(self, message: str, *, op_id: str, hint: str | None = None) -> None:
+        super().__init__(message, hint=hint)
+        self.op_id = op_id
+
+
 class EmbeddingError(TierdeckError):
     """Embedding can't be done as asked."""
 
@@ -152,6 +165,24 @@ class TransferError(TierdeckError):
     """An import or export can't go on."""
 
     exit_code = 9
+
+
+class CheckpointError(TierdeckError):
+    """A checkpoint can't be written or read; those already on disk are as they were."""
+
+    exit_code = 11
+
+
+class DamagedCheckpointError(CheckpointError):
+    """The file is not what was written: cut, changed, or never a checkpoint. Nothing of it was taken over."""
+
+
+class NewerCheckpointError(CheckpointError):
+    """The file is of a newer major version than this program reads; it may well be sound."""
+
+
+class CheckpointLimitError(CheckpointError):
+    """Reading it would take more than a limit allows; nothing was allocated for it. A limit is a setting."""
 
 
 class StoppedError(TierdeckError):

@@ -1,9 +1,16 @@
-"""What an agent's own process uses: one session, through which it searches, opens, uses and is given memories.
+"""What an agent's own process uses: one session, with a memory store, with checkpoints, or with both.
 
-    with open_session(store, "run-41", project="billing", agent="coder") as session:
-        hits = session.search("staging port").hits
-        node = session.open(hits[0].row.id)
-        session.use(node.id, "success")
+    with open_session(store, "run-41", checkpoints=checkpoints_root(), every=5) as session:
+        back = session.resume()                        # None: it begins anew
+        state = dict(back.variables) if back else {}
+        while session.turns < 9:
+            hits = session.search("staging port").hits
+            node = session.open(hits[0].row.id)
+            session.use(node.id, "success")
+            text = session.operation("model", prompt, has_side_effects=False).run(lambda: model(prompt))
+            session.operation("send mail", text).run(lambda: send(text))
+            if back := session.turn(state, cost=0.02):  # an operator had it go back
+                state = dict(back.variables)
         session.end("success")
 
 What an operator looks at in the console or on the command line goes past this, and is recorded nowhere.
@@ -11,11 +18,15 @@ What an operator looks at in the console or on the command line goes past this, 
 
 from __future__ import annotations
 
+import functools
 import threading
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tierdeck.config import PromotionSettings, SearchSettings
+from tierdeck.checkpoint.folder import RetentionPolicy, SessionFolder
+from tierdeck.checkpoint.running import CallRules, Checkpointed, RunningSession, open_running, tidy
+from tierdeck.config import CheckpointSettings, PromotionSettings, SearchSettings
 from tierdeck.errors import ConflictError
 from tierdeck.model import AccessKind, Node, NodeFilter, Outcome, SessionRow
 from tierdeck.promote.agents.access import end_session, record_accesses, set_outcome
@@ -30,10 +41,13 @@ if TYPE_CHECKING:
 
 _PROMOTION = PromotionSettings()
 _SEARCH = SearchSettings()
+_KEEP = CheckpointSettings()
+_RULES = CallRules()
+_MB = 1 << 20
 
 
 def open_session(
-    store: Store,
+    store: Store | None,
     external_id: str,
     *,
     parent: str | None = None,
@@ -43,47 +57,97 @@ def open_session(
     search: SearchSettings = _SEARCH,
     embedder: Embedder | None = None,
     index: VectorIndex | None = None,
+    checkpoints: Path | None = None,
+    every: int | None = None,
+    keep: CheckpointSettings = _KEEP,
+    rules: CallRules = _RULES,
+    takes_restores: bool = True,
+    depth: int = 0,
+    on_problem: Callable[[str], None] | None = None,
 ) -> Session:
     """The agent's session by its name: the one that is still open, else a new run of it.
 
+    With checkpoints, one process at a time has a session. It begins anew unless `Session.resume` is called.
+
     Args:
+        store: the memories; None for a session without.
         external_id: what the agent calls it; the same name after a restart goes on in the same session.
         parent: the session that began this one, for a sub-agent; both count as one.
         promotion: the rules' numbers, and whether they run by themselves.
         search: how `Session.search` weighs meaning against words, and how many hits it gives, unless told.
         embedder: makes the vectors of queries; without it and `index` words alone are looked for.
         index: the store's vectors, open.
+        checkpoints: the folder of all sessions' checkpoints (`checkpoints_root()`); None for a session without.
+        every: an automatic checkpoint after so many turns, 0 for none; None as `keep` says, which is 5 by default.
+        keep: the settings of checkpoints: how often, and how many are kept.
+        rules: what is done about calls of unknown outcome; see `CallRules`.
+        takes_restores: whether the agent goes on with the state that `turn` gives it. False refuses requests to go
+            back while it runs.
+        depth: of recursion, for a sub-agent.
+        on_problem: told in a sentence what could not be saved or journalled; that is never raised.
 
     Raises:
         ReadOnlyStoreError: the store can't be written, so that nothing could be recorded; says why.
-        InvalidValueError: a name is none, or the session would be its own ancestor.
-        StoreBusyError: another program holds the store. Nothing was written in each case.
-    Spec: SPEC-09.10
+        InvalidValueError: a name is none, the session would be its own ancestor, or `every` is no number of turns.
+        StoreBusyError: another program holds the store.
+        ConflictError: another process runs this session.
+        CheckpointError: the folder can't be made or written. No session was opened in each case.
+    Spec: SPEC-09.10, SPEC-09.20, SPEC-09.24
     """
-    row = meet_session(store, external_id, parent=parent, project=project, agent=agent)
-    return Session(store, row, promotion=promotion, search=search, embedder=embedder, index=index)
+    running = None
+    if checkpoints is not None:
+        policy = RetentionPolicy(keep.keep_last, keep.keep_mb * _MB, keep.keep_days or None)
+        running = open_running(
+            checkpoints,
+            external_id,
+            every=keep.every_turns if every is None else every,
+            depth=depth,
+            takes_restores=takes_restores,
+            rules=rules,
+            on_problem=on_problem,
+            after_save=functools.partial(_tidy, policy),
+        )
+    try:
+        row = (
+            None if store is None else meet_session(store, external_id, parent=parent, project=project, agent=agent)
+        )
+    except BaseException:
+        if running is not None:
+            running.close(is_clean=False)
+        raise
+    return Session(
+        store, row, external_id, running, promotion=promotion, search=search, embedder=embedder, index=index
+    )
 
 
-class Session:
-    """One session of an agent. Made by `open_session`; safe to use from several threads.
+def _tidy(policy: RetentionPolicy, folder: SessionFolder) -> None:
+    tidy(folder, policy)
+
+
+class Session(Checkpointed):
+    """One session of an agent. Made by `open_session`; safe to use from several threads, but for turns.
 
     Leaving it as a context ends it, without an outcome unless `end` gave one. Leaving it by an exception leaves it
     open: a crash says nothing of the memories, and the agent that starts again under the same name goes on in it.
-    One that never comes back is over by itself after 12 hours.
+    One that never comes back is over by itself after 12 hours. Checkpoints that are on their way are written in any
+    case; the last turn is saved when it ends without an exception.
     """
 
     def __init__(
         self,
-        store: Store,
-        row: SessionRow,
+        store: Store | None,
+        row: SessionRow | None,
+        external_id: str,
+        running: RunningSession | None = None,
         *,
         promotion: PromotionSettings = _PROMOTION,
         search: SearchSettings = _SEARCH,
         embedder: Embedder | None = None,
         index: VectorIndex | None = None,
     ) -> None:
-        self._store = store
-        self._row = row
+        super().__init__(external_id, running)
+        self._given_store = store
+        self._given_row = row
         self._promotion = promotion
         self._search = search
         self._embedder = embedder
@@ -91,29 +155,29 @@ class Session:
         self._lock = threading.RLock()
         self._just_opened: set[str] = set()
         self._moved: list[str] = []
-        self._has_ended = False
 
     def __enter__(self) -> Session:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        if kind is None and not self._has_ended:
-            self.end()
+        try:
+            if kind is None and not self._has_ended:
+                self.end()
+        finally:
+            if self._running is not None:
+                self._running.close(is_clean=kind is None)
 
     @property
     def id(self) -> int:
-        """The number of this run in the store."""
-        return self._row.id
-
-    @property
-    def external_id(self) -> str:
-        """What the agent calls it."""
-        return self._row.external_id
+        """The number of this run in the store. Raises ConflictError without a store."""
+        return self.row.id
 
     @property
     def row(self) -> SessionRow:
-        """The session as it was when it was opened."""
-        return self._row
+        """The session in the store as it was when it was opened. Raises ConflictError without a store."""
+        if self._given_row is None:
+            raise ConflictError(f"use memories: session {self.external_id} was opened without a store")
+        return self._given_row
 
     @property
     def moved(self) -> tuple[str, ...]:
@@ -212,6 +276,7 @@ class Session:
     def end(self, outcome: Outcome | None = None) -> RunReport:
         """End the session; its outcome counts for every pull in it that has none of its own.
 
+        What it has saved is on disk then, the state after its last turn too.
         Ending it again changes nothing, except that an outcome which was not known yet is added.
 
         Returns:
@@ -221,9 +286,19 @@ class Session:
             ConflictError: it ended with the other outcome.
         """
         with self._lock:
-            report = end_session(self._store, self.id, outcome=outcome, settings=self._promotion)
+            report = RunReport(None, (), ())
+            if self._given_row is not None:
+                report = end_session(self._store, self.id, outcome=outcome, settings=self._promotion)
             self._has_ended = True
+            if self._running is not None:
+                self._running.close(is_clean=True)
             return self._noted(report)
+
+    @property
+    def _store(self) -> Store:
+        if self._given_store is None:
+            raise ConflictError(f"use memories: session {self.external_id} was opened without a store")
+        return self._given_store
 
     def _record(self, ids: Sequence[str], kind: AccessKind, outcome: Outcome | None = None) -> RunReport:
         with self._lock:
@@ -235,9 +310,3 @@ class Session:
     def _noted(self, report: RunReport) -> RunReport:
         self._moved.extend(report.moved)
         return report
-
-    def _check_open(self, doing: str) -> None:
-        if self._has_ended:
-            raise ConflictError(
-                f"{doing}: session {self.external_id} has ended", hint="open it again: that is a new run of it"
-            )

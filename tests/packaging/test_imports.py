@@ -37,6 +37,10 @@ def test_what_the_library_loads_only_when_asked_for_is_all_listed() -> None:
     assert set(tierdeck._PROMOTION) <= set(import_module("tierdeck.promote").__all__)
 
 
+def test_importing_the_checkpoints_loads_nothing_heavy() -> None:
+    assert loaded_after("import tierdeck.checkpoint") == set()
+
+
 @pytest.mark.case("T22")
 def test_importing_the_command_line_leaves_the_console_out() -> None:
     assert loaded_after("import tierdeck_tui.cli") == set()

@@ -15,6 +15,7 @@ from tierdeck.demo.build import DemoSummary, build_demo
 from tierdeck.model import Tier
 from tierdeck_tui.actions import key_table_markdown
 from tierdeck_tui.cli import cli, verbs
+from tierdeck_tui.cli.checkpoint import ENTRIES
 
 REPO = Path(__file__).parents[2]
 README = (REPO / "README.md").read_text("utf-8")
@@ -32,7 +33,8 @@ def test_every_verb_stands_in_the_table_of_commands(verb: str) -> None:
 
 
 def test_every_verb_and_option_of_the_table_of_commands_exists() -> None:
-    shown = "".join(CliRunner().invoke(cli, [*verb, "--help"]).output for verb in ([], *([v] for v in verbs())))
+    named = [[], *([verb] for verb in verbs()), *(["checkpoint", entry.name] for entry in ENTRIES)]
+    shown = "".join(CliRunner().invoke(cli, [*verb, "--help"]).output for verb in named)
     for option in set(re.findall(r"`[^`]*?(--[a-z-]+)", COMMANDS)):
         assert option in shown
 
@@ -40,7 +42,7 @@ def test_every_verb_and_option_of_the_table_of_commands_exists() -> None:
 def test_every_exit_code_of_the_readme_stands_in_the_help() -> None:
     epilog = CliRunner().invoke(cli, ["--help"]).output
     codes = re.findall(r"(?:Exit codes: |· )(\d+) ", COMMANDS.replace("\n", " "))
-    assert len(codes) == 11
+    assert len(codes) == 12
     for code in codes:
         assert re.search(rf"^\s+{code}\s", epilog, re.MULTILINE)
 

@@ -44,7 +44,7 @@ def test_every_setting_of_the_dataclasses_has_a_key() -> None:
     values = values_of(Settings())
     assert settings_of(values) == Settings()
     settings = Settings()
-    parts = (settings.search, settings.embedding, settings.promotion, settings.console)
+    parts = (settings.search, settings.embedding, settings.promotion, settings.checkpoints, settings.console)
     assert len(values) == sum(len(part.__slots__) for part in parts) + 1  # and the store's path
 
 
@@ -161,7 +161,10 @@ def test_a_wrong_variable_is_refused_by_its_name(name: str, text: str, monkeypat
         ('[console]\nkeymap = ["a"]', "console.keymap = ['a'] is not a table of texts"),
         ("[console.keymap]\nx = 1", "console.keymap = 1 is not one line of text"),
         ("[search]\nbeta = 1", "search.beta is unknown; [search] takes alpha, limit"),
-        ("[serach]\nalpha = 1", "[serach] is unknown; the tables are store, search, embedding, promotion, console"),
+        (
+            "[serach]\nalpha = 1",
+            "[serach] is unknown; the tables are store, search, embedding, promotion, checkpoints, console",
+        ),
         ("alpha = 1", "[alpha] is unknown"),
         ("search = 1", "search is not a table"),
         ("[search\nalpha = 1", "not TOML"),

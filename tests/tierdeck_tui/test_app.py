@@ -51,10 +51,10 @@ async def test_modes_are_reached_by_digit_and_by_function_key_and_keep_their_sta
         assert screens[3:] == screens[:3]
 
 
-async def test_the_digits_of_modes_that_do_not_exist_yet_do_nothing(make_app: MakeApp, small_store: Path) -> None:
+async def test_the_digits_that_no_mode_has_do_nothing(make_app: MakeApp, small_store: Path) -> None:
     app = make_app(small_store)
     async with app.run_test() as pilot:
-        await pilot.press("4", "3", "f3")
+        await pilot.press("4", "5", "f5")
         assert app.current_mode == "overview"
 
 

@@ -27,7 +27,7 @@ from tierdeck_tui.messages import (
     StoreChanged,
     WaitingCounted,
 )
-from tierdeck_tui.modes import FIRST_MODE, MODES, OVERVIEW, PROMOTIONS, SEARCH, Mode
+from tierdeck_tui.modes import CHECKPOINTS, FIRST_MODE, MODES, OVERVIEW, PROMOTIONS, SEARCH, Mode
 from tierdeck_tui.reading.console import Console
 from tierdeck_tui.reading.opening import StoreOpening
 from tierdeck_tui.screens.frame import FrameScreen
@@ -146,6 +146,10 @@ class TierdeckApp(ShellApp):
     def action_mode_promotions(self) -> None:
         """Show the Promotions screen."""
         self.go_to_mode(PROMOTIONS)
+
+    def action_mode_checkpoints(self) -> None:
+        """Show the Checkpoints screen."""
+        self.go_to_mode(CHECKPOINTS)
 
     def action_mode_overview(self) -> None:
         """Show the Overview."""

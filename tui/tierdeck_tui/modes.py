@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from tierdeck_tui.reading.console import Console
+from tierdeck_tui.screens.checkpoints import CheckpointsScreen
 from tierdeck_tui.screens.frame import FrameScreen
 from tierdeck_tui.screens.overview import OverviewScreen
 from tierdeck_tui.screens.promotions import PromotionsScreen
@@ -22,11 +23,13 @@ class Mode(ModeTitle):
 
 SEARCH = "search"
 PROMOTIONS = "promotions"
+CHECKPOINTS = "checkpoints"
 OVERVIEW = "overview"
 
 MODES: tuple[Mode, ...] = (
     Mode(SEARCH, "1", "Search", SearchScreen),
-    Mode(PROMOTIONS, "2", "Promotions", PromotionsScreen),
+    Mode(PROMOTIONS, "2", "Promotions", PromotionsScreen, brief="Promo"),
+    Mode(CHECKPOINTS, "3", "Checkpoints", CheckpointsScreen, brief="Check"),
     Mode(OVERVIEW, "4", "Overview", OverviewScreen),
 )
 FIRST_MODE = MODES[0].name

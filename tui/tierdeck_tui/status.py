@@ -26,11 +26,15 @@ class StatusPart:
 
 @dataclass(frozen=True, slots=True)
 class ModeTitle:
-    """A mode as the header shows it: its digit and title; `name` is the app's word for it."""
+    """A mode as the header shows it: its digit and title; `name` is the app's word for it.
+
+    `brief` stands for the title in a narrow terminal, where it is not empty.
+    """
 
     name: str
     digit: str
     title: str
+    brief: str = field(default="", kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)

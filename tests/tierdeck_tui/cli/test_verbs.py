@@ -12,6 +12,7 @@ from click.testing import CliRunner
 
 import tierdeck_tui.cli
 from tierdeck_tui.cli import cli, verbs
+from tierdeck_tui.cli.checkpoint import ENTRIES
 from tierdeck_tui.cli.frame import EXIT_CODES
 from tierdeck_tui.cli.verb import Verb
 from tierdeck_tui.cli.verb_table import VERBS
@@ -56,10 +57,36 @@ def test_the_help_lists_every_verb_and_every_exit_code() -> None:
         assert f"  {code} " in result.stdout
 
 
-def test_every_module_of_verbs_is_in_the_table() -> None:
+def test_every_module_of_verbs_is_in_a_table() -> None:
     folder = Path(tierdeck_tui.cli.__file__).parent
-    with_verbs = {file.stem for file in folder.glob("*.py") if "cls=Verb" in file.read_text("utf-8")}
-    assert with_verbs | {"search"} == {entry.module for entry in VERBS}
+    with_verbs = {
+        ".".join(file.relative_to(folder).with_suffix("").parts)
+        for file in folder.rglob("*.py")
+        if "cls=Verb)" in file.read_text("utf-8")
+    }
+    assert with_verbs | {"search", "checkpoint"} == {entry.module for entry in (*VERBS, *ENTRIES)}
+
+
+@pytest.mark.parametrize("name", [entry.name for entry in ENTRIES])
+def test_a_verb_of_checkpoint_takes_json_and_the_place_and_explains_every_option(name: str) -> None:
+    group = command("checkpoint")
+    assert isinstance(group, click.Group)
+    verb = group.get_command(click.Context(group), name)
+    assert isinstance(verb, Verb)
+    assert verb.name == name
+    assert {"--json", "--checkpoints", "--read-only"} <= {flag for param in verb.params for flag in param.opts}
+    assert [p.opts for p in verb.params if isinstance(p, click.Option) and not p.help] == []
+    assert len(verb.help or "") > 30
+    result = CliRunner().invoke(cli, ["checkpoint", name, "--help"])
+    assert (result.exit_code, result.stdout.startswith("Usage: ")) == (0, True)
+
+
+def test_the_help_of_checkpoint_lists_its_verbs_and_an_unknown_one_is_refused_with_the_nearest() -> None:
+    text = CliRunner().invoke(cli, ["checkpoint", "--help"]).stdout
+    assert all(f"  {entry.name} " in text for entry in ENTRIES)
+    result = CliRunner().invoke(cli, ["checkpoint", "lst"])
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "did you mean list?" in result.stderr
 
 
 @pytest.mark.case("T22")

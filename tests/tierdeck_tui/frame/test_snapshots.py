@@ -11,6 +11,7 @@ from syrupy.assertion import SnapshotAssertion
 from textual.screen import Screen
 
 from tests.tierdeck_tui.conftest import MakeApp, finished
+from tests.tierdeck_tui.screens.checkpoints_host import Deck, empty_store, filled, ruin
 from tests.tierdeck_tui.screens.promotions_host import Board, waiting_store
 from tests.tierdeck_tui.test_app import screen_text
 from tierdeck.config import ConsoleSettings
@@ -28,6 +29,8 @@ _MOVING = (
     (re.compile(r"\d+[smhdy] old *"), "AGE old "),
     (re.compile(r" +\d+[smhd]  agent-"), " AGE  agent-"),
     (re.compile(r"20\d\d-\d\d-\d\d"), "THE-DAY"),
+    (re.compile(r"\d\d:\d\d:\d\d [+-]\d\d:\d\d"), "THE-TIME"),
+    (re.compile(r"\b\d+y\b"), "NY"),
     (re.compile(r"[·▁▂▃▄▅▆▇█]{30} "), "SPARKLINE "),
 )
 _DIALOGS: dict[str, Callable[[], Screen[bool | None] | Screen[str | None] | Screen[None]]] = {
@@ -96,4 +99,29 @@ async def test_the_promotions_screen_looks_as_it_did(
         await board.until(lambda: "Promotions (2)" in board.painted() and app.status.memories == 5)
         await finished(app, "promotion")
         await pilot.pause()
+        assert _still(screen_text(app)) == snapshot
+
+
+@pytest.mark.case("T24")
+@pytest.mark.parametrize(("width", "height"), [(80, 24), (120, 32)])
+async def test_the_checkpoints_screen_looks_as_it_did(
+    make_app: MakeApp,
+    tmp_path: Path,
+    snapshot: SnapshotAssertion,
+    monkeypatch: pytest.MonkeyPatch,
+    width: int,
+    height: int,
+) -> None:
+    monkeypatch.chdir(tmp_path)  # the path is shown
+    monkeypatch.setenv("RLM_CHECKPOINT_DIR", "checkpoints")
+    folder = filled(Path("checkpoints"))
+    ruin(folder)
+    folder.set_label(folder.listed()[0].file, "before the merge")
+    app = make_app(empty_store(tmp_path / "s.db"))
+    async with app.run_test(size=(width, height)) as pilot:
+        deck = Deck(app, pilot)
+        await finished(app, "meaning")
+        await deck.open()
+        await deck.press("j", "space", "k")
+        await deck.until(lambda: app.status.memories == 0)
         assert _still(screen_text(app)) == snapshot

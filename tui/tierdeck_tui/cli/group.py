@@ -2,66 +2,29 @@
 
 from __future__ import annotations
 
-import difflib
 import os
 import sys
 from collections.abc import Sequence
-from importlib import import_module
 from typing import Any, NoReturn
 
 import click
-from click.shell_completion import CompletionItem
 
 from tierdeck_tui.cli.frame import EXIT_CODES, run_framed
+from tierdeck_tui.cli.lazy_group import LazyGroup
 from tierdeck_tui.cli.run import Run
 from tierdeck_tui.cli.verb import store_options, take_store_options
 from tierdeck_tui.cli.verb_table import VERBS
 
 _COMPLETE_VARIABLE = "_TIERDECK_COMPLETE"
-_BY_NAME = {entry.name: entry for entry in VERBS}
 
 
-class Root(click.Group):
-    """The `tierdeck` command. A verb's module is imported when the verb is called, never for the list."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
-        """The verbs in the order of the help."""
-        return list(_BY_NAME)
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
-        """The verb's command, imported now; None for an unknown one."""
-        entry = _BY_NAME.get(cmd_name)
-        if entry is None:
-            return None
-        found = getattr(import_module(f"tierdeck_tui.cli.{entry.module}"), f"{cmd_name.replace('-', '_')}_verb")
-        assert isinstance(found, click.Command)  # noqa: S101 - narrows what import_module can't type
-        return found
-
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        """The verb that the first argument names; an unknown one is refused with the nearest."""
-        if args[0] not in _BY_NAME and not args[0].startswith("-"):
-            near = difflib.get_close_matches(args[0], _BY_NAME, n=1)
-            meant = f"; did you mean {near[0]}?" if near else ""
-            ctx.fail(f"run {args[0][:40]}: there is no such verb{meant}")
-        return super().resolve_command(ctx, args)
-
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
-        """The list of verbs under their headings, without importing one."""
-        for heading in dict.fromkeys(entry.heading for entry in VERBS):
-            with formatter.section(heading):
-                formatter.write_dl([(entry.name, entry.about) for entry in VERBS if entry.heading == heading])
+class Root(LazyGroup):
+    """The `tierdeck` command."""
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
         """The exit codes."""
         with formatter.section("Exit codes"):
             formatter.write_dl([(str(code), meaning) for code, meaning in EXIT_CODES])
-
-    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
-        """The verbs and options that begin so, without importing a verb."""
-        named = [CompletionItem(e.name, help=e.about) for e in VERBS if e.name.startswith(incomplete)]
-        return [*named, *click.Command.shell_complete(self, ctx, incomplete)]
 
     def main(  # type: ignore[override]  # always ends the process, as click's standalone mode does
         self, args: Sequence[str] | None = None, prog_name: str | None = None, **extra: Any
@@ -102,6 +65,7 @@ def _root(*, version: bool, is_json: bool, **shared: Any) -> int:
 
 cli = Root(
     name="tierdeck",
+    entries=VERBS,
     callback=_root,
     help=_root.__doc__,
     invoke_without_command=True,

@@ -18,6 +18,7 @@ class VerbEntry:
 _LOOK = "Look"
 _CHANGE = "Change"
 _PROMOTION = "Promotion"
+_CHECKPOINTS = "Checkpoints"
 _STORE = "Keep the store"
 _PROGRAM = "The program"
 
@@ -48,6 +49,7 @@ VERBS: tuple[VerbEntry, ...] = (
     VerbEntry("what-if", "sweep", "Say what other numbers in the rules would move.", _PROMOTION),
     VerbEntry("log", "promotion_log", "Show what was moved, by whom and why; verify the log.", _PROMOTION),
     VerbEntry("runs", "promotion_log", "List the runs over several memories.", _PROMOTION),
+    VerbEntry("checkpoint", "checkpoint", "List, inspect, compare and restore saved sessions.", _CHECKPOINTS),
     VerbEntry("import", "transfer", "Bring in memories from a JSONL file or another store.", _STORE),
     VerbEntry("export", "transfer", "Write the whole store as JSONL.", _STORE),
     VerbEntry("embed", "embed", "Make the vectors that search by meaning needs.", _STORE),

@@ -61,7 +61,7 @@ COUNT_PAUSE_S = 1.0
 class PromotionsScreen(PromotionActionsScreen):
     """What is listed in each tab, by which filter, and how much it is; the board below has the lists."""
 
-    scopes: tuple[Scope, ...] = ("memories", "promotions")
+    scopes: tuple[Scope, ...] = ("panes", "memories", "promotions")
     CSS_PATH = "promotions.tcss"
     HORIZONTAL_BREAKPOINTS = [(0, "-one-pane"), (TWO_PANES_CELLS, "-two-panes")]  # noqa: RUF012 - as Textual types it
     AUTO_FOCUS = "#candidates"

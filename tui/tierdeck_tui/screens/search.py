@@ -48,7 +48,7 @@ TWO_PANES_CELLS = 100
 class SearchScreen(TierActionsScreen):
     """Query box, balance, filters, list and detail. The query's text holds the words and the filters alike."""
 
-    scopes: tuple[Scope, ...] = ("memories", "search")
+    scopes: tuple[Scope, ...] = ("panes", "memories", "search")
     CSS_PATH = "search.tcss"
     HORIZONTAL_BREAKPOINTS = [(0, "-one-pane"), (TWO_PANES_CELLS, "-two-panes")]  # noqa: RUF012 - as Textual types it
     AUTO_FOCUS = "#results"

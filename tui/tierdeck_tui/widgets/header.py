@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import ClassVar, cast
 
 from textual import events
@@ -11,6 +12,9 @@ from textual.widget import Widget
 from tierdeck_tui.action_app import ActionApp
 from tierdeck_tui.status import GAP_CELLS
 from tierdeck_tui.widgets.component_style import component_style
+
+# What the store's name, its memories, access and what is degraded usually take; and the least without the number.
+STORE_CELLS, TIGHT_STORE_CELLS = 34, 22
 
 
 class StatusHeader(Widget):
@@ -53,13 +57,30 @@ class StatusHeader(Widget):
             left += title.cell_length
 
     def _modes(self, app: ActionApp) -> list[tuple[str, Content]]:
-        titles = []
-        for mode in app.status.modes:
+        """The current mode by its title; the others too, in a narrower terminal in brief, else by their digits."""
+        modes = app.status.modes
+        whole = self._titled(app, [mode.title for mode in modes])
+        if _cells(whole) + STORE_CELLS <= self.size.width:
+            return whole
+        brief = self._titled(app, [mode.brief or mode.title for mode in modes])
+        if _cells(brief) + TIGHT_STORE_CELLS <= self.size.width:
+            return brief
+        return self._titled(app, ["" for _ in modes])
+
+    def _titled(self, app: ActionApp, titles: Sequence[str]) -> list[tuple[str, Content]]:
+        found = []
+        for mode, other in zip(app.status.modes, titles, strict=True):
+            title = mode.title if mode.name == app.current_mode else other
             waiting = app.status.badges.get(mode.name, 0)
             badge = f"({waiting}) " if waiting else ""
             style = component_style(self, "header--here" if mode.name == app.current_mode else "header--mode")
-            titles.append((mode.name, Content.styled(f" {mode.digit} {mode.title} {badge}", style)))
-        return titles
+            text = f" {mode.digit} {title} {badge}" if title else f" {mode.digit} {badge}"
+            found.append((mode.name, Content.styled(text, style)))
+        return found
 
     def _follow(self) -> None:
         self.refresh()
+
+
+def _cells(titles: Sequence[tuple[str, Content]]) -> int:
+    return sum(title.cell_length for _, title in titles)

@@ -1,0 +1,245 @@
+"""The calls of one branch of a session, each written down before it is made and again before its result is used.
+
+    journal = Journal(folder, "1f0c9a2b", session_id="run-41")
+    journal.start(entry)                      # on disk before the call
+    journal.finish(entry.op_id, "done", store_value(result))
+
+A file is made by the first record, so that looking at a session's journal changes nothing.
+"""
+
+from __future__ import annotations
+
+import re
+import threading
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from pathlib import Path
+
+from tierdeck.checkpoint.checkpoint import OperationState
+from tierdeck.checkpoint.journal.entry import Decision, Entry
+from tierdeck.checkpoint.journal.lines import (
+    BranchLine,
+    CallLine,
+    DecisionLine,
+    FinishLine,
+    Line,
+    TurnLine,
+    pack_line,
+    parse_line,
+)
+from tierdeck.checkpoint.journal.record_file import RecordFile, Records, read_records
+from tierdeck.checkpoint.journal.stored_value import StoredValue
+from tierdeck.errors import CheckpointError, InvalidValueError, NotFoundError
+
+SUFFIX = ".rlmjournal"
+_BRANCH = re.compile(r"[0-9a-f]{8}")
+
+
+def journal_path(folder: Path, branch: str) -> Path:
+    """Where a branch's journal lies in its session's folder.
+
+    Raises:
+        InvalidValueError: no branch is called that.
+    """
+    if _BRANCH.fullmatch(branch) is None:
+        raise InvalidValueError(f"find journal: {branch[:40]!r} is no branch; one has 8 hex digits")
+    return folder / f"{branch}{SUFFIX}"
+
+
+def journalled_branches(folder: Path) -> list[str]:
+    """The branches that have a journal in the folder, sorted; none when the folder can't be read."""
+    try:
+        names = [path.name.removesuffix(SUFFIX) for path in folder.iterdir() if path.name.endswith(SUFFIX)]
+    except OSError:
+        return []
+    return sorted(name for name in names if _BRANCH.fullmatch(name))
+
+
+class Journal:
+    """The journal of a branch. Safe to use from several threads of the one process that holds the session.
+
+    Args:
+        folder: the session's.
+        line: what stands in the first record of a new journal; None for one that is only looked at.
+
+    Raises:
+        DamagedCheckpointError: the file there is no journal.
+        NewerCheckpointError: a newer version wrote it.
+        CheckpointError: it can't be read. Nothing was changed in each case.
+    Spec: SPEC-09.23
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        branch: str,
+        *,
+        line: BranchLine | None = None,
+        clock_ns: Callable[[], int] = time.time_ns,
+    ) -> None:
+        self._path = journal_path(folder, branch)
+        self._clock_ns = clock_ns
+        self._lock = threading.RLock()
+        self._file: RecordFile | None = None
+        self._entries: dict[str, Entry] = {}
+        self._before: dict[str, Entry] = {}
+        self._turns: dict[int, TurnLine] = {}
+        self._unknown = 0
+        self.branch = branch
+        found = read_records(self._path)
+        self._found = found or Records((), b"", 0)
+        self.line = line or BranchLine("", branch)
+        self._has_line = self._is_closed = False
+        for record in self._found.records:
+            self._take_record(record)
+
+    @property
+    def path(self) -> Path:
+        """Where the file is, or will be."""
+        return self._path
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What was wrong with the file when it was opened, in words."""
+        said = []
+        if self._found.torn_bytes:
+            said.append(
+                f"{self._path.name}: a record cut off at the end was dropped ({self._found.torn_bytes} bytes)"
+            )
+        if self._found.damaged_bytes:
+            said.append(f"{self._path.name}: {self._found.damaged_bytes:,} bytes in the middle are damaged")
+        if self._unknown:
+            said.append(f"{self._path.name}: {self._unknown} records can't be understood")
+        return tuple(said)
+
+    @property
+    def is_damaged(self) -> bool:
+        """Whether a call may have been made that is not listed here any more."""
+        return bool(self._found.damaged_bytes or self._unknown)
+
+    @property
+    def last_turn(self) -> int:
+        """The last turn that anything here is of; 0 for none."""
+        with self._lock:
+            return max([0, *self._turns, *(entry.turn for entry in self._entries.values())])
+
+    @property
+    def last_at_ns(self) -> int:
+        """When the latest of its calls was begun, or turns ended; 0 for none. In nanoseconds since the epoch."""
+        with self._lock:
+            times = (entry.at_ns for entry in self._entries.values())
+            return max([0, *times, *(note.at_ns for note in self._turns.values())])
+
+    def operations(self) -> tuple[Entry, ...]:
+        """The branch's own calls, in the order they were first written down."""
+        with self._lock:
+            return tuple(self._entries.values())
+
+    def before(self) -> tuple[Entry, ...]:
+        """Calls with side effects of branches that were left: made, and not in what this branch remembers."""
+        with self._lock:
+            return tuple(self._before.values())
+
+    def find(self, op_id: str) -> Entry | None:
+        """A call of the branch by its id."""
+        with self._lock:
+            return self._entries.get(op_id)
+
+    def turn(self, turn: int) -> TurnLine | None:
+        """What was noted when a turn was over, the last time it was."""
+        with self._lock:
+            return self._turns.get(turn)
+
+    def last(self) -> TurnLine | None:
+        """The note that was written last."""
+        with self._lock:
+            return next(reversed(self._turns.values()), None)
+
+    def open(self) -> None:
+        """Make the file, or take it up; raises as `start`. Without it the first record does so."""
+        self._add()
+
+    def plan(self, entries: Iterable[Entry]) -> None:
+        """Write down calls that are going to be made. Raises as `start`."""
+        self._add(*(CallLine(replace(entry, state="pending", at_ns=self._clock_ns())) for entry in entries))
+
+    def start(self, entry: Entry) -> None:
+        """Write down that a call begins; it is on disk when this returns.
+
+        Raises:
+            CheckpointError: it can't be written; the records before stand.
+        """
+        known = self.find(entry.op_id)
+        starts = 1 if known is None else known.starts + 1
+        self._add(CallLine(replace(entry, state="running", starts=starts, at_ns=self._clock_ns())))
+
+    def finish(self, op_id: str, state: OperationState, result: StoredValue | None = None) -> None:
+        """Write down that a call is over, and what it gave. Raises as `start`; NotFoundError for no such call."""
+        if self.find(op_id) is None:
+            raise NotFoundError(f"finish operation {op_id}: the journal has none of that id")
+        self._add(FinishLine(op_id, state, result, self._clock_ns()))
+
+    def decide(self, op_id: str, decision: Decision) -> None:
+        """Write down what was said about a call of unknown outcome. Raises as `finish`."""
+        if self.find(op_id) is None and op_id not in self._before:
+            raise NotFoundError(f"decide operation {op_id}: the journal has none of that id")
+        self._add(DecisionLine(op_id, decision, self._clock_ns()))
+
+    def note_before(self, entries: Iterable[Entry]) -> None:
+        """Write down calls of branches that were left. Raises as `start`."""
+        self._add(*(CallLine(replace(entry, decision=None), is_before=True) for entry in entries))
+
+    def end_turn(self, note: TurnLine) -> None:
+        """Note that a turn is over. Raises as `start`."""
+        # Not flushed: it survives the process, and costs no turn a wait for the disk.
+        self._add(replace(note, at_ns=self._clock_ns()), is_flushed=False)
+
+    def close(self) -> None:
+        """Close the file; a call that is still under way can't be finished in it any more."""
+        with self._lock:
+            self._is_closed = True
+            if self._file is not None:
+                self._file.close()
+                self._file = None
+
+    def _add(self, *lines: Line, is_flushed: bool = True) -> None:
+        with self._lock:
+            if self._is_closed:
+                raise CheckpointError(f"write journal {self._path}: its session has left this branch, or has ended")
+            if self._file is None:
+                self._file = RecordFile(self._path)
+            new = lines if self._has_line else (self.line, *lines)
+            self._file.append(*map(pack_line, new), is_flushed=is_flushed)
+            for line in new:
+                self._take(line)
+
+    def _take_record(self, record: bytes) -> None:
+        try:
+            line = parse_line(record)
+        except ValueError:
+            line = None
+        if line is None:
+            self._unknown += 1
+        else:
+            self._take(line)
+
+    def _take(self, line: Line) -> None:
+        if isinstance(line, BranchLine):
+            self.line, self._has_line = line, True
+        elif isinstance(line, CallLine):
+            (self._before if line.is_before else self._entries)[line.entry.op_id] = line.entry
+        elif isinstance(line, TurnLine):
+            self._turns.pop(line.turn, None)
+            self._turns[line.turn] = line
+        elif isinstance(line, FinishLine):
+            self._change(line.op_id, state=line.state, result=line.result)
+        else:
+            self._change(line.op_id, decision=line.decision)
+
+    def _change(self, op_id: str, **changes: object) -> None:
+        for entries in (self._entries, self._before):
+            if op_id in entries:
+                entries[op_id] = replace(entries[op_id], **changes)  # type: ignore[arg-type]  # fields of an entry
+                return
+        self._unknown += 1

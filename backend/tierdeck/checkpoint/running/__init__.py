@@ -1,0 +1,36 @@
+"""What an agent's process does with its checkpoints: save by turns, journal calls, go on; and fork and rewind."""
+
+from tierdeck.checkpoint.running.call import Call
+from tierdeck.checkpoint.running.checkpointed import Checkpointed
+from tierdeck.checkpoint.running.decide import decide, operations_of, questions_of
+from tierdeck.checkpoint.running.open_running import open_running
+from tierdeck.checkpoint.running.question import CallRules, Question
+from tierdeck.checkpoint.running.restore import Asked, Forked, Rewound, fork, rewind
+from tierdeck.checkpoint.running.resumed import Resumed
+from tierdeck.checkpoint.running.running_session import RunningSession
+from tierdeck.checkpoint.running.saves import SaveReport
+from tierdeck.checkpoint.running.spending import Spending
+from tierdeck.checkpoint.running.tidy import tidy
+from tierdeck.checkpoint.running.turn_state import TurnState
+
+__all__ = [
+    "Asked",
+    "Call",
+    "CallRules",
+    "Checkpointed",
+    "Forked",
+    "Question",
+    "Resumed",
+    "Rewound",
+    "RunningSession",
+    "SaveReport",
+    "Spending",
+    "TurnState",
+    "decide",
+    "fork",
+    "open_running",
+    "operations_of",
+    "questions_of",
+    "rewind",
+    "tidy",
+]

@@ -1,0 +1,223 @@
+"""Where calls are brought before they are made: what was done is given again, what is unknown is asked about."""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from tierdeck.checkpoint.checkpoint import Operation, OperationState
+from tierdeck.checkpoint.journal import (
+    Decision,
+    Entry,
+    Journal,
+    call_digest,
+    op_id,
+    shortened,
+    store_value,
+)
+from tierdeck.checkpoint.running.call import Call
+from tierdeck.checkpoint.running.question import CallRules, Question, question_about, question_before
+from tierdeck.checkpoint.running.troubles import Troubles, sentence
+from tierdeck.errors import CheckpointError, NotFoundError, StoppedError, UndecidedOperationError
+
+_UNKNOWN = frozenset({"running", "failed", "done"})
+
+
+class Desk:
+    """The calls of a session on one branch. Safe to use from several threads.
+
+    A journal that can't be written is told of, and the call is made all the same: the agent goes on.
+    """
+
+    def __init__(self, journal: Journal, rules: CallRules, troubles: Troubles, *, turn: int) -> None:
+        self._journal = journal
+        self._rules = rules
+        self._troubles = troubles
+        self._lock = threading.RLock()
+        self._earlier = {entry.op_id: entry for entry in journal.operations() if entry.turn >= turn}
+        self._earlier_turn = journal.last_turn
+        self._unwritten: set[str] = set()
+        self._turn = turn
+        self._seen: Counter[tuple[int, str]] = Counter()
+        self._claimed: set[str] = set()
+        self._brought = self._made = 0
+
+    @property
+    def journal(self) -> Journal:
+        """The branch's journal."""
+        return self._journal
+
+    @property
+    def is_between_turns(self) -> bool:
+        """Whether no call was brought here since the turn began."""
+        return self._brought == 0 and self._made == 0
+
+    @property
+    def has_only_replayed(self) -> bool:
+        """Whether calls were brought here in this turn, and not one was made."""
+        return self._brought > 0 and self._made == 0
+
+    def begin_turn(self, turn: int) -> None:
+        """Count calls anew."""
+        with self._lock:
+            self._turn = turn
+            self._seen = Counter()
+            self._claimed = set()
+            self._brought = self._made = 0
+
+    def call(self, kind: str, request: object, *, has_side_effects: bool, block: int) -> Call:
+        """A call of this turn, not made yet."""
+        digest = call_digest(kind, request)
+        with self._lock:
+            self._brought += 1
+            sequence = self._seen[block, digest]
+            self._seen[block, digest] += 1
+            line = self._journal.line
+            key = op_id(line.session_id, line.branch, self._turn, block, sequence, digest)
+            self._claimed.add(key)
+        entry = Entry(key, kind, "pending", self._turn, has_side_effects, digest, line.branch, store_value(request))
+        return Call(self, entry, kind)
+
+    def plan(self, calls: Sequence[Call]) -> None:
+        """Write calls down as planned, all at once; those that the journal has are left as they are."""
+        new = [call.entry for call in calls if self._journal.find(call.op_id) is None]
+        if new:
+            self._write(lambda: self._journal.plan(new))
+
+    def unfinished(self) -> tuple[Call, ...]:
+        """Calls that are planned, or whose outcome is unknown, in the order they were written down."""
+        open_states = ("pending", "running")
+        return tuple(
+            Call(self, entry, entry.kind) for entry in self._journal.operations() if entry.state in open_states
+        )
+
+    def open_operations(self) -> list[Operation]:
+        """The same as a checkpoint holds them."""
+        found = []
+        for call in self.unfinished():
+            try:
+                found.append(call.entry.operation())
+            except CheckpointError as e:
+                self._troubles.tell(sentence(e))
+        return found
+
+    def questions(self) -> tuple[Question, ...]:
+        """What will be asked when the agent comes to it again, as far as it is known now."""
+        own = [
+            question
+            for entry in self._earlier.values()
+            if entry.has_side_effects and (question := question_about(entry)) is not None
+        ]
+        made = Counter(entry.digest for entry in self._journal.operations() if entry.state != "pending")
+        before: list[Question] = []
+        for entry in self._journal.before():
+            made[entry.digest] -= 1
+            if made[entry.digest] < 0:
+                before.append(question_before(entry))
+        return (*own, *before)
+
+    def decide(self, key: str, decision: Decision) -> None:
+        """Say what is to be done about a call that a question is about.
+
+        Raises:
+            NotFoundError: the journal has no such call.
+            CheckpointError: the journal can't be written; nothing was decided.
+        """
+        self._journal.decide(key, decision)
+
+    def begin(self, entry: Entry) -> tuple[bool, object]:
+        """Whether the call is to be made now, and what it gave when it is not.
+
+        Raises:
+            UndecidedOperationError: nobody has decided; nothing was written.
+            StoppedError: it was decided to abort.
+        """
+        known = self._journal.find(entry.op_id)
+        question = self._question(entry, known)
+        if question is None and known is not None and known.state in ("done", "cancelled"):
+            return False, None if known.result is None else known.result.value()
+        if question is not None:
+            decision = self._decision(question, entry)
+            if decision.choice != "run again":
+                return False, self._without_call(entry, question, decision)
+        with self._lock:
+            self._made += 1
+            self._earlier.pop(entry.op_id, None)
+        written = entry
+        if known is None and not entry.has_side_effects:
+            # Nobody has to judge a model's call; whole prompts would make the journal larger than the checkpoints.
+            written = replace(entry, request=shortened(entry.request))
+        self._write(lambda: self._journal.start(written), entry)
+        return True, None
+
+    def finish(self, entry: Entry, result: object) -> None:
+        """Write down what the call gave; it is on disk before the agent has it."""
+        if entry.op_id not in self._unwritten:
+            self._write(lambda: self._journal.finish(entry.op_id, "done", store_value(result)))
+
+    def fail(self, entry: Entry, error: Exception) -> None:
+        """Write down that the call raised."""
+        said = f"{type(error).__name__}: {error}"
+        if entry.op_id not in self._unwritten:
+            self._write(lambda: self._journal.finish(entry.op_id, "failed", store_value(said)))
+
+    def _question(self, entry: Entry, known: Entry | None) -> Question | None:
+        if known is not None and known.state != "pending":
+            return question_about(known)
+        if not entry.has_side_effects:
+            return None
+        before = [other for other in self._journal.before() if other.digest == entry.digest]
+        if before:
+            own = sum(
+                other.digest == entry.digest and other.op_id != entry.op_id and other.state != "pending"
+                for other in self._journal.operations()
+            )
+            if own < len(before):
+                return question_before(before[own])
+        return None if known is not None else self._odd(entry)
+
+    def _odd(self, entry: Entry) -> Question | None:
+        """A call that the journal does not have, in a turn that was begun before."""
+        for other in tuple(self._earlier.values()):
+            is_like_it = other.turn == self._turn and other.kind == entry.kind and other.has_side_effects
+            if is_like_it and other.state in _UNKNOWN and other.op_id not in self._claimed:
+                why = "this turn was begun before, and made a call of this kind with another request"
+                return Question(self._journal.find(other.op_id) or other, why)
+        if self._journal.is_damaged and self._turn <= self._earlier_turn:
+            return Question(entry, "the journal of this turn is damaged: whether it was made is unknown")
+        return None
+
+    def _decision(self, question: Question, entry: Entry) -> Decision:
+        decision = self._rules.decision(question, has_side_effects=entry.has_side_effects)
+        if decision is None:
+            raise UndecidedOperationError(
+                f"run operation {entry.kind}: {question.why}",
+                op_id=question.about.op_id,
+                hint=f"decide about {question.about.op_id}: {', '.join(question.choices)}",
+            )
+        self._claimed.add(question.about.op_id)
+        return decision
+
+    def _without_call(self, entry: Entry, question: Question, decision: Decision) -> object:
+        if decision.choice == "abort":
+            raise StoppedError(f"run operation {entry.kind}: {question.why}; it was decided to abort")
+        value = decision.value or (question.about.result if question.about.state == "done" else None)
+        is_done = decision.choice == "done"
+        if self._journal.find(entry.op_id) is None:
+            self._write(lambda: self._journal.plan([entry]), entry)
+        if entry.op_id not in self._unwritten:
+            state: OperationState = "done" if is_done else "cancelled"
+            self._write(lambda: self._journal.finish(entry.op_id, state, value if is_done else None))
+        return value.value() if is_done and value is not None else None
+
+    def _write(self, write: Callable[[], None], entry: Entry | None = None) -> None:
+        try:
+            write()
+            if entry is not None:
+                self._unwritten.discard(entry.op_id)
+        except (CheckpointError, NotFoundError) as e:
+            if entry is not None:
+                self._unwritten.add(entry.op_id)
+            self._troubles.tell(sentence(e))

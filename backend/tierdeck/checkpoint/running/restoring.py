@@ -1,0 +1,170 @@
+"""A session made to stand at a checkpoint: its branch, its account, its journal, and what is said of it."""
+
+from __future__ import annotations
+
+import secrets
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from tierdeck.checkpoint.checkpoint import Checkpoint, Origin
+from tierdeck.checkpoint.folder import SessionFolder, Skipped
+from tierdeck.checkpoint.folder.head_pointer import HeadPointer, read_head_pointer
+from tierdeck.checkpoint.journal import BranchLine, Journal, journalled_branches
+from tierdeck.checkpoint.pack import pack_checkpoint
+from tierdeck.checkpoint.running.branch import begin_branch, new_branch
+from tierdeck.checkpoint.running.choose import Chosen
+from tierdeck.checkpoint.running.spending import Spending, rewound, spending_at
+from tierdeck.errors import CheckpointError
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """Where a session stands after a restore."""
+
+    checkpoint: Checkpoint
+    path: Path
+    branch: str
+    spending: Spending
+    journal: Journal
+    skipped: tuple[Skipped, ...] = ()
+    problems: tuple[str, ...] = ()
+
+
+def stand_at(folder: SessionFolder, chosen: Chosen) -> Standing:
+    """Go on from the checkpoint that was chosen; one that is not at HEAD begins a new branch.
+
+    Raises:
+        CheckpointError: a journal can't be read or written, or HEAD not switched; the session is as it was.
+    """
+    if chosen.branch is None:
+        stands = go_back(folder, chosen.path.name, chosen.checkpoint, chosen.pointer)
+        return replace(stands, skipped=chosen.skipped, problems=_problems(chosen.pointer, stands.journal))
+    journal = Journal(folder.path, chosen.branch, line=BranchLine(folder.session_id, chosen.branch))
+    there = account_at(folder.path, chosen.checkpoint)
+    spent, tokens = journal.line.spent_before, journal.line.tokens_before
+    spending = known_at_least(there.on_branch(spent, tokens), journal)
+    return Standing(
+        chosen.checkpoint,
+        chosen.path,
+        chosen.branch,
+        spending,
+        journal,
+        chosen.skipped,
+        _problems(chosen.pointer, journal),
+    )
+
+
+def go_back(
+    folder: SessionFolder,
+    file: str,
+    target: Checkpoint,
+    pointer: HeadPointer,
+    *,
+    now: Spending | None = None,
+    request_id: str | None = None,
+) -> Standing:
+    """Switch HEAD to a checkpoint of the session, on a new branch.
+
+    Args:
+        pointer: HEAD as the caller saw it.
+        now: what the session has cost; None takes it from what is on disk.
+        request_id: of the request that this fulfils.
+
+    Raises:
+        ConflictError: HEAD was switched since.
+        CheckpointError: a journal can't be read or written, or HEAD not switched. HEAD is as it was in each case.
+    """
+    branch = new_branch()
+    spending = rewound(now or account_now(folder, pointer), account_at(folder.path, target))
+    begin_branch(folder.path, folder.session_id, branch, target, spending=spending, current=pointer.branch)
+    folder.switch_head(file, branch, expected_generation=pointer.generation, last_request=request_id)
+    journal = Journal(folder.path, branch, line=BranchLine(folder.session_id, branch))
+    return Standing(target, folder.path / file, branch, spending, journal)
+
+
+def take_in(
+    folder: SessionFolder, path: Path, target: Checkpoint, *, clock_ns: Callable[[], int] = time.time_ns
+) -> Standing:
+    """Have a session go on from a checkpoint that lies elsewhere, another session's or a copy: saved here first.
+
+    Raises:
+        CheckpointError: it can't be saved here, or a journal not be read or written; HEAD is as it was.
+    """
+    is_ours = target.session_id == folder.session_id
+    branch, pointer, source = new_branch(), folder.head(), folder.path if is_ours else path.parent
+    there = account_at(source, target)
+    if is_ours and pointer is not None:
+        spending = rewound(account_now(folder, pointer), there)
+    else:
+        spending = there.on_branch(0.0, 0)
+    taken = replace(
+        target,
+        session_id=folder.session_id,
+        checkpoint_id=secrets.token_hex(8),
+        created_at_ns=clock_ns(),
+        reason="manual",
+        label=None,
+        branch=branch,
+        parent=target.checkpoint_id if is_ours else None,
+        origin=target.origin if is_ours else Origin(target.session_id, target.checkpoint_id),
+        cost_so_far=spending.session,
+        tokens=spending.session_tokens,
+    )
+    current = _current_branch(source)
+    begin_branch(folder.path, folder.session_id, branch, target, spending=spending, current=current, source=source)
+    saved = folder.save(pack_checkpoint(taken))
+    generation = 0 if pointer is None else pointer.generation
+    folder.switch_head(saved.path.name, branch, expected_generation=generation)
+    journal = Journal(folder.path, branch, line=BranchLine(folder.session_id, branch))
+    return Standing(taken, saved.path, branch, spending, journal)
+
+
+def account_at(source: Path, target: Checkpoint) -> Spending:
+    """What had been spent when the checkpoint was made.
+
+    Args:
+        source: the folder of its session, which has the journal of its branch.
+    """
+    line = Journal(source, target.branch).line
+    return spending_at(target.cost_so_far, target.tokens, line.spent_before, line.tokens_before)
+
+
+def account_now(folder: SessionFolder, pointer: HeadPointer) -> Spending:
+    """What the session has cost, as far as it is on disk: by its newest checkpoint, and the turns noted since."""
+    listed = folder.listed_one(pointer.file)
+    journal = Journal(folder.path, pointer.branch)
+    spent, tokens = journal.line.spent_before, journal.line.tokens_before
+    if listed is None or listed.summary is None:
+        return known_at_least(Spending(None, None, None, None), journal)
+    line = Journal(folder.path, listed.summary.branch).line
+    there = spending_at(listed.summary.cost_so_far, listed.summary.tokens, line.spent_before, line.tokens_before)
+    return known_at_least(there.on_branch(spent, tokens), journal)
+
+
+def known_at_least(spending: Spending, journal: Journal) -> Spending:
+    """The account with the turns noted after the checkpoint: what they cost is spent, though they are lost."""
+    last = journal.last()
+    return spending if last is None else spending.at_least(last.cost_of_session, last.tokens_of_session)
+
+
+def newest_journal(folder: SessionFolder) -> Journal | None:
+    """The journal of a session that has no checkpoints yet: of several, the one that was written last."""
+    found = [
+        Journal(folder.path, branch, line=BranchLine(folder.session_id, branch))
+        for branch in journalled_branches(folder.path)
+    ]
+    return max(found, key=lambda journal: journal.last_at_ns, default=None)
+
+
+def _current_branch(source: Path) -> str | None:
+    try:
+        pointer = read_head_pointer(source)
+    except CheckpointError:
+        return None
+    return None if pointer is None else pointer.branch
+
+
+def _problems(pointer: HeadPointer, journal: Journal) -> tuple[str, ...]:
+    return (*(() if pointer.problem is None else (pointer.problem,)), *journal.notes)

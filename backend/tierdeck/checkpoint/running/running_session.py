@@ -1,0 +1,320 @@
+"""A session that saves itself while its agent runs, and goes on from what was saved.
+
+    run = open_running(root, "run-41", every=5)
+    back = run.resume()                          # None: it begins anew
+    ...
+    back = run.end_turn(TurnState(variables))    # something: an operator asked for another state; take it
+    run.close(is_clean=True)
+
+Nothing that fails in saving is raised into the agent: `troubles` has it. One process runs a session at a time, and
+holds its lease while it does.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from os.path import samefile
+from pathlib import Path
+from types import CodeType
+
+from tierdeck.checkpoint.checkpoint import Checkpoint, Reason
+from tierdeck.checkpoint.folder import Lease, Request, SessionFolder
+from tierdeck.checkpoint.folder.marks import checked_label
+from tierdeck.checkpoint.journal import BranchLine, Journal, TurnLine
+from tierdeck.checkpoint.running.branch import new_branch
+from tierdeck.checkpoint.running.choose import Chosen, choose, load_from
+from tierdeck.checkpoint.running.desk import Desk
+from tierdeck.checkpoint.running.question import CallRules
+from tierdeck.checkpoint.running.restoring import (
+    Standing,
+    go_back,
+    known_at_least,
+    newest_journal,
+    stand_at,
+    take_in,
+)
+from tierdeck.checkpoint.running.resumed import Resumed
+from tierdeck.checkpoint.running.saves import SaveReport, Saves
+from tierdeck.checkpoint.running.serve import serve_request
+from tierdeck.checkpoint.running.spending import Spending
+from tierdeck.checkpoint.running.troubles import Troubles, sentence
+from tierdeck.checkpoint.running.turn_state import Place, TurnState, checkpoint_of
+from tierdeck.errors import CheckpointError, ConflictError, NotFoundError
+
+
+class RunningSession:
+    """One session of an agent, as its own process keeps it. Made by `open_running`.
+
+    For one thread, except for its calls.
+
+    Spec: SPEC-09.20
+    """
+
+    def __init__(
+        self,
+        folder: SessionFolder,
+        lease: Lease,
+        *,
+        every: int,
+        depth: int,
+        takes_restores: bool,
+        rules: CallRules,
+        troubles: Troubles,
+        after_save: Callable[[SessionFolder], None] | None,
+        clock_ns: Callable[[], int],
+    ) -> None:
+        self._folder = folder
+        self._lease = lease
+        self._every = every
+        self._takes_restores = takes_restores
+        self._rules = rules
+        self._clock_ns = clock_ns
+        self._pid = os.getpid()
+        self._saves = Saves(folder, troubles, after_save)
+        self._state: TurnState | None = None
+        self._deferred: list[str | None] = []
+        self._back: Resumed | None = None
+        self.troubles = troubles
+        self._place = Place(folder.session_id, new_branch(), depth=depth)
+        self._spending = Spending()
+        self._desk = self._new_desk(None)
+
+    @property
+    def place(self) -> Place:
+        """Session, branch and turns done."""
+        return self._place
+
+    @property
+    def spending(self) -> Spending:
+        """The account."""
+        return self._spending
+
+    @property
+    def folder(self) -> SessionFolder:
+        """Where it is kept."""
+        return self._folder
+
+    @property
+    def desk(self) -> Desk:
+        """Where calls are brought. Raises ConflictError in a process that was forked from the agent's."""
+        self._check_ours("run operation")
+        return self._desk
+
+    def end_turn(self, state: TurnState, *, cost: float | None = None, tokens: int | None = None) -> Resumed | None:
+        """A turn is over: save when it is time, and do what an operator has asked for.
+
+        Args:
+            state: the agent's own objects. They are read before this returns, and not after.
+            cost, tokens: of this turn; None is unknown.
+
+        Returns:
+            The state to go on with, when an operator had the session go back; else None.
+
+        Spec: SPEC-09.24
+        """
+        self._check_ours("end turn")
+        turn = self._place.turn + 1
+        is_paid = self._desk.has_only_replayed and self._desk.journal.turn(turn) is not None
+        self._place = replace(self._place, turn=turn)
+        self._spending = self._spending.after(cost, tokens, is_paid_already=is_paid)
+        self._state = state
+        self._note_turn()
+        self._desk.begin_turn(turn + 1)
+        deferred, self._deferred = self._deferred, []
+        for label in deferred:
+            self._save_now("manual", label)
+        if self._every and turn % self._every == 0 and not deferred:
+            self._save_later("auto")
+        serve_request(self._folder, self.troubles, self._act)
+        back, self._back = self._back, None
+        return back
+
+    def checkpoint(self, label: str | None = None) -> SaveReport:
+        """Save the state as the last `end_turn` had it; called in the middle of a turn, when that ends.
+
+        Raises:
+            InvalidValueError: the label is blank or longer than 200 characters.
+
+        Spec: SPEC-09.25
+        """
+        self._check_ours("save checkpoint")
+        checked_label(label)
+        if self._state is None or not self._desk.is_between_turns:
+            self._deferred.append(label)
+            return SaveReport(is_deferred=True)
+        return self._save_now("manual", label)
+
+    def resume(self, path: Path | None = None) -> Resumed | None:
+        """Go on from a checkpoint: at the path, else as a request asks, else at HEAD, else the newest good one.
+
+        Returns:
+            None when the session has none: it begins anew, and calls it made before it was killed count.
+
+        Raises:
+            ConflictError: a turn or a call was made already.
+            NotFoundError: no file is at the path.
+            DamagedCheckpointError, NewerCheckpointError, CheckpointLimitError: the one at the path can't be
+                read, or of all the session's not one can. The session is as it was.
+
+        Spec: SPEC-09.23
+        """
+        self._check_ours("resume")
+        if self._place.turn or not self._desk.is_between_turns:
+            raise ConflictError("resume: the session has begun already", hint="resume before the first turn")
+        if path is not None:
+            return self._stand_at(self._at_path(path))
+        serve_request(self._folder, self.troubles, self._act, only_rewinds=True)
+        if self._back is not None:
+            back, self._back = self._back, None
+            return back
+        chosen = choose(self._folder)
+        if chosen is not None:
+            return self._stand_at(stand_at(self._folder, chosen))
+        self._take_up_calls()
+        return None
+
+    def flush(self) -> None:
+        """Wait until what was handed over is written, or has failed."""
+        self._saves.flush()
+
+    def close(self, *, is_clean: bool) -> None:
+        """Write what is left to write, and give the lease back.
+
+        Args:
+            is_clean: the agent has ended by itself: then its last turn is saved too, unless `every` is 0.
+        """
+        if os.getpid() != self._pid:
+            return
+        self._saves.flush()
+        if is_clean and self._every and self._has_news:
+            self._save_now("exit", None)
+        self._desk.journal.close()
+        self._state = None
+        self._lease.release()
+
+    def _act(self, request: Request) -> str | None:
+        """Do what was asked; gives the checkpoint's name."""
+        if request.kind == "checkpoint":
+            report = self._save_now("manual", request.label)
+            if report.saved is None:
+                raise CheckpointError(report.problem or "save checkpoint: it failed")
+            return report.saved.path.name
+        if self._state is not None and not self._takes_restores:
+            raise ConflictError("restore checkpoint: this agent takes no restore while it runs", hint="fork it")
+        self._saves.flush()
+        pointer, listed = self._folder.head(), self._folder.listed_one(request.file or "")
+        if pointer is None or listed is None:
+            raise NotFoundError(f"restore checkpoint {request.file}: it is not there any more")
+        if pointer.generation != request.expected_generation:
+            raise ConflictError("restore checkpoint: the session was switched since it was asked for")
+        target, now = load_from(listed.path, session_id=self._folder.session_id), None
+        if self._state is not None:
+            now = self._spending
+            report = self._save_now("pre-restore", None)
+            if report.saved is None:
+                raise CheckpointError(f"restore checkpoint: the present can't be saved first: {report.problem}")
+        pointer = replace(pointer, branch=self._place.branch if self._state is not None else pointer.branch)
+        self._back = self._stand_at(
+            go_back(self._folder, listed.file, target, pointer, now=now, request_id=request.request_id)
+        )
+        return listed.file
+
+    def _at_path(self, path: Path) -> Standing:
+        target, pointer = load_from(path), self._folder.head()
+        own = self._folder.listed_one(path.name)
+        is_here = target.session_id == self._folder.session_id and own is not None and samefile(path, own.path)
+        if not is_here or pointer is None:
+            return take_in(self._folder, path, target, clock_ns=self._clock_ns)
+        if pointer.file == path.name:
+            return stand_at(self._folder, Chosen(path, target, pointer.branch, pointer, ()))
+        return go_back(self._folder, path.name, target, pointer)
+
+    def _stand_at(self, stands: Standing) -> Resumed:
+        found = stands.checkpoint
+        self._state = None
+        self._desk.journal.close()
+        self._place = Place(
+            self._folder.session_id,
+            stands.branch,
+            found.turn,
+            found.depth,
+            found.checkpoint_id,
+            found.origin,
+            found.losses,
+            found.unread,
+        )
+        self._spending = stands.spending
+        self._desk = self._new_desk(stands.journal)
+        for said in stands.problems:
+            self.troubles.tell(said)
+        return Resumed(
+            found,
+            stands.path,
+            stands.branch,
+            stands.spending,
+            self._desk.questions(),
+            stands.skipped,
+            stands.problems,
+        )
+
+    def _take_up_calls(self) -> None:
+        """Go on with the calls of a session that was killed before its first checkpoint."""
+        journal = newest_journal(self._folder)
+        if journal is not None:
+            self._desk.journal.close()
+            self._place = replace(self._place, branch=journal.branch)
+            self._spending = known_at_least(self._spending, journal)
+            self._desk = self._new_desk(journal)
+
+    def _new_desk(self, journal: Journal | None) -> Desk:
+        place = self._place
+        line = BranchLine(place.session_id, place.branch)
+        journal = journal or Journal(self._folder.path, place.branch, line=line, clock_ns=self._clock_ns)
+        return Desk(journal, self._rules, self.troubles, turn=place.turn + 1)
+
+    def _note_turn(self) -> None:
+        now = self._spending
+        try:
+            self._desk.journal.end_turn(
+                TurnLine(self._place.turn, now.branch, now.session, now.branch_tokens, now.session_tokens, 0)
+            )
+        except CheckpointError as e:
+            self.troubles.tell(sentence(e))
+
+    def _save_later(self, reason: Reason) -> None:
+        self._saves.later(self._checkpoint(reason, None), self._source_text)
+
+    def _save_now(self, reason: Reason, label: str | None) -> SaveReport:
+        return self._saves.now(self._checkpoint(reason, label), self._source_text)
+
+    def _checkpoint(self, reason: Reason, label: str | None) -> Checkpoint:
+        return checkpoint_of(
+            self._place,
+            self._state or TurnState({}),
+            self._spending,
+            self._desk.open_operations(),
+            reason=reason,
+            label=label,
+            now_ns=self._clock_ns(),
+        )
+
+    @property
+    def _has_news(self) -> bool:
+        """Whether the state after the last turn is known, and not on disk."""
+        if self._state is None or not self._desk.is_between_turns:
+            return False
+        last = self._saves.last
+        return last is None or (last.branch, last.turn) != (self._place.branch, self._place.turn)
+
+    @property
+    def _source_text(self) -> Mapping[CodeType, str] | None:
+        return None if self._state is None else self._state.source_text
+
+    def _check_ours(self, doing: str) -> None:
+        if os.getpid() != self._pid or not self._lease.is_held:
+            raise ConflictError(
+                f"{doing}: this process does not hold session {self._folder.session_id[:80]}",
+                hint="a forked child opens a session of its own",
+            )

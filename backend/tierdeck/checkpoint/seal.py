@@ -1,0 +1,197 @@
+"""A packed checkpoint into the bytes of a file: grouped, compressed, hashed. Pure; for a background thread."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from hashlib import blake2b
+
+from tierdeck.checkpoint.checkpoint import Unread
+from tierdeck.checkpoint.compression import compress
+from tierdeck.checkpoint.encode import EncodedPool, EncodedUnit
+from tierdeck.checkpoint.header import TRAILER_BYTES, pack_head
+from tierdeck.checkpoint.limits import AGENT_LIMITS
+from tierdeck.checkpoint.pack import Packed
+from tierdeck.checkpoint.summary import pack_summary
+from tierdeck.checkpoint.table import (
+    DIGEST_BYTES,
+    PART,
+    POOL,
+    UNITS,
+    VARIABLE,
+    Section,
+    Table,
+    UnitEntry,
+    pack_table,
+)
+from tierdeck.errors import InvalidValueError
+
+MAX_KEY_BYTES = 64
+SMALL_BYTES = 16 * 1024  # a unit below it is compressed together with others
+GROUP_BYTES = 256 * 1024  # so much a group holds: it is read whole for one small variable
+
+
+@dataclass(frozen=True, slots=True)
+class Sealed:
+    """A file's bytes in pieces, ready to be written one after the other."""
+
+    pieces: tuple[bytes, ...]
+    trailer: bytes
+
+    @property
+    def file_bytes(self) -> int:
+        """How long the file is."""
+        return sum(map(len, self.pieces))
+
+
+def seal(packed: Packed, *, key: bytes | None = None) -> Sealed:
+    """The bytes of the file.
+
+    Args:
+        key: the operator's, 1 to 64 bytes: then nobody without it can make or change a file that verifies.
+
+    Raises:
+        InvalidValueError: session id or label is none that can be listed, or the key is too long or empty.
+
+    Spec: SPEC-09.22
+    """
+    if key is not None and not 1 <= len(key) <= MAX_KEY_BYTES:
+        raise InvalidValueError(f"write checkpoint: a key of {len(key)} bytes; 1 to {MAX_KEY_BYTES} are allowed")
+    groups = _groups(packed.units)
+    builder = _Builder()
+    pool_sections = [builder.add_section(POOL, pool.raw) for pool in packed.pools]
+    bodies = [_BodyDigests(pool) for pool in packed.pools]
+    for group in groups:
+        builder.add_units(group, pool_sections, bodies)
+    for unread in packed.unread:
+        builder.add_unread(unread)
+    raw_table = pack_table(Table(tuple(builder.sections), tuple(builder.units)))
+    if len(raw_table) > AGENT_LIMITS.table_bytes:
+        raise InvalidValueError(
+            f"write checkpoint: a table of {len(raw_table):,} bytes, the limit is {AGENT_LIMITS.table_bytes:,}",
+            hint="there are too many variables with long names",
+        )
+    _, table = compress(raw_table, always=True)
+    summary = replace(packed.summary, table_raw_bytes=len(raw_table), table_digest=_digest(table))
+    head = pack_head(
+        pack_summary(summary),
+        table_bytes=len(table),
+        sections_bytes=builder.end,
+        is_keyed=key is not None,
+        minor=packed.minor,
+    )
+    trailer = trailer_of((head, table, *builder.stored), key)
+    return Sealed((head, table, *builder.stored, trailer), trailer)
+
+
+def trailer_of(pieces: Iterable[bytes | memoryview], key: bytes | None) -> bytes:
+    """The trailer of a file that consists of these pieces."""
+    digest = blake2b(key=key or b"", digest_size=TRAILER_BYTES)
+    for piece in pieces:
+        digest.update(piece)
+    return digest.digest()
+
+
+class _Builder:
+    """Sections and units in the order they are added, with the places they take."""
+
+    def __init__(self) -> None:
+        self.sections: list[Section] = []
+        self.units: list[UnitEntry] = []
+        self.stored: list[bytes] = []
+        self.end = 0
+
+    def add_section(self, kind: str, raw: bytes) -> int:
+        codec, stored = compress(raw)
+        self.sections.append(
+            Section(kind, codec, self.end, len(stored), len(raw), _digest(stored), _digest(raw)),
+        )
+        self.stored.append(stored)
+        self.end += len(stored)
+        return len(self.sections) - 1
+
+    def add_units(
+        self, units: Sequence[EncodedUnit], pool_sections: Sequence[int], bodies: Sequence[_BodyDigests]
+    ) -> None:
+        raw = units[0].raw if len(units) == 1 else b"".join(unit.raw for unit in units)
+        section, start = self.add_section(UNITS, raw), 0
+        for unit in units:
+            if unit.pool is None:
+                meaning = self.sections[section].raw_digest if len(units) == 1 else _digest(unit.raw)
+            else:
+                meaning = _meaning(unit, bodies[unit.pool])
+            self.units.append(
+                UnitEntry(
+                    PART if unit.is_part else VARIABLE,
+                    unit.name,
+                    section,
+                    start,
+                    len(unit.raw),
+                    unit.form,
+                    None if unit.pool is None else pool_sections[unit.pool],
+                    meaning,
+                    unit.type_name,
+                    unit.preview,
+                    unit.objects,
+                )
+            )
+            start += len(unit.raw)
+
+    def add_unread(self, unread: Unread) -> None:
+        section = self.add_section(unread.kind if unread.name is None else UNITS, unread.raw)
+        if unread.name is not None:
+            digest, size = self.sections[section].raw_digest, len(unread.raw)
+            self.units.append(
+                UnitEntry(unread.kind, unread.name, section, 0, size, unread.form, None, digest, "?", "", 0)
+            )
+
+
+class _BodyDigests:
+    """The digests of a pool's objects, each worked out once and only when somebody refers to it."""
+
+    def __init__(self, pool: EncodedPool) -> None:
+        self._raw = memoryview(pool.raw)
+        self._pool = pool
+        self._made: dict[int, bytes] = {}
+
+    def of(self, number: int) -> bytes:
+        if number not in self._made:
+            start, length = self._pool.spans[number]
+            self._made[number] = _digest(self._raw[start : start + length])
+        return self._made[number]
+
+    def reached(self, numbers: Iterable[int]) -> list[int]:
+        """All objects that these lead to, themselves included, by rising number."""
+        found: set[int] = set()
+        todo = list(numbers)
+        while todo:
+            number = todo.pop()
+            if number not in found:
+                found.add(number)
+                todo += self._pool.links[number]
+        return sorted(found)
+
+
+def _meaning(unit: EncodedUnit, bodies: _BodyDigests) -> bytes:
+    digest = blake2b(unit.raw, digest_size=DIGEST_BYTES)
+    for number in bodies.reached(unit.reaches):
+        digest.update(number.to_bytes(4, "little") + bodies.of(number))
+    return digest.digest()
+
+
+def _groups(units: Sequence[EncodedUnit]) -> list[list[EncodedUnit]]:
+    """Neighbours that are small go together; the order stays."""
+    groups: list[list[EncodedUnit]] = []
+    size = GROUP_BYTES
+    for unit in units:
+        is_small = len(unit.raw) < SMALL_BYTES
+        if not is_small or size + len(unit.raw) > GROUP_BYTES:
+            groups.append([])
+            size = 0
+        groups[-1].append(unit)
+        size = size + len(unit.raw) if is_small else GROUP_BYTES
+    return groups
+
+
+def _digest(data: bytes | memoryview) -> bytes:
+    return blake2b(data, digest_size=DIGEST_BYTES).digest()

@@ -1,0 +1,164 @@
+"""Sessions with real checkpoint files, the Checkpoints screen on them, and what a test looks at there."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+from textual.pilot import Pilot
+from textual.widgets import Input
+
+from tests.tierdeck.checkpoint.sample import file_bytes, forged, sample
+from tests.tierdeck_tui.settled import settled
+from tierdeck.checkpoint import Operation, pack_checkpoint
+from tierdeck.checkpoint.folder import SessionFolder, open_session_folder
+from tierdeck.store import open_store
+from tierdeck_tui.app import TierdeckApp
+from tierdeck_tui.screens.checkpoints import CheckpointsScreen
+from tierdeck_tui.view.line import text_of
+from tierdeck_tui.widgets.checkpoint_pane import REST_S, CheckpointPane
+from tierdeck_tui.widgets.dialog_button import DialogButton
+from tierdeck_tui.widgets.line_bar import LineBar
+from tierdeck_tui.widgets.line_list import LineList
+
+SESSION = "agent-7"
+BRANCH = "aaaaaaaa"
+SECRET = "sk-abcdefghijklmnopqrstuvwxyz0123456789ABCDEFGH"
+DAY_NS = 86_400_000_000_000
+START_NS = 1_700_000_000_000_000_000
+
+
+def save(folder: SessionFolder, number: int, **changes: object) -> Path:
+    """Save the automatic checkpoint of a turn; a lock is lost in each, and what is in `x` and `late` changes."""
+    state: dict[str, object] = {"x": number, "key": SECRET, "same": [1, 2, 3], "lock": threading.Lock()}
+    if number >= 3:
+        state["late"] = {"a": (1, 2)}
+    fields: dict[str, object] = {
+        "session_id": folder.session_id,
+        "checkpoint_id": f"{number:016x}",
+        "created_at_ns": START_NS + number * DAY_NS,
+        "turn": number * 5,
+        "branch": BRANCH,
+        "parent": f"{number - 1:016x}" if number > 1 else None,
+        "reason": "auto",
+        "label": None,
+        "origin": None,
+        "losses": (),
+        "repl_state": state,
+        "pending_operations": (),
+        "cost_so_far": number * 0.25,
+    }
+    return folder.save(pack_checkpoint(sample(**fields | changes))).path
+
+
+def filled(root: Path, checkpoints: int = 3) -> SessionFolder:
+    """A session of one branch; a tool was under way in its last checkpoint."""
+    folder = open_session_folder(root, SESSION, create=True)
+    for number in range(1, checkpoints + 1):
+        running = (Operation("op-1", "tool", "running", number * 5, True, ["send", {"to": "ann"}]),)
+        save(folder, number, pending_operations=running if number == checkpoints else ())
+    return folder
+
+
+def ruin(folder: SessionFolder) -> None:
+    """Put a foreign file (4), a newer one (5) and one that is damaged inside (6) beside the others."""
+    whole = file_bytes(sample(session_id=SESSION, branch=BRANCH))
+    changed = bytearray(whole)
+    changed[-300] ^= 1
+    files = {4: b"\x80\x04 a pickle or whatever", 5: forged(whole, major=2), 6: bytes(changed)}
+    for number, data in files.items():
+        (folder.path / f"{number:08d}-3-0011223{number}.rlmckpt").write_bytes(data)
+
+
+def empty_store(path: Path) -> Path:
+    """A store of ours without a memory."""
+    with open_store(path, create=True):
+        return path
+
+
+class Deck:
+    """What is on the Checkpoints screen of a running app."""
+
+    def __init__(self, app: TierdeckApp, pilot: Pilot[None]) -> None:
+        self.app = app
+        self.pilot = pilot
+
+    @property
+    def screen(self) -> CheckpointsScreen:
+        """The screen, also while a dialog lies over it."""
+        return next(screen for screen in self.app.screen_stack if isinstance(screen, CheckpointsScreen))
+
+    @property
+    def tree(self) -> LineList:
+        return self.screen.query_one("#tree", LineList)
+
+    @property
+    def variables(self) -> LineList:
+        return self.screen.query_one("#variables", LineList)
+
+    @property
+    def pane(self) -> str:
+        """The text of the section that is shown."""
+        return "\n".join(text_of(line) for line in self.screen.query_one(CheckpointPane).text.lines)
+
+    @property
+    def status(self) -> str:
+        return self.screen.query_one("#checkpoint-status", LineBar).text
+
+    @property
+    def told(self) -> str:
+        """What the toasts say."""
+        return "\n".join(toast.message for toast in self.app._notifications)
+
+    def lines(self, rows: LineList | None = None) -> list[str]:
+        """What a list shows, by default the tree, without empty lines."""
+        rows = rows or self.tree
+        shown = [rows.render_line(y).text.rstrip() for y in range(rows.size.height)]
+        return [line for line in shown if line]
+
+    def painted(self) -> str:
+        """Every line of the terminal."""
+        return "\n".join(strip.text for strip in self.app.screen._compositor.render_strips())
+
+    async def settle(self) -> None:
+        """Wait until what was asked for is there."""
+        await settled(self.pilot, pause_s=REST_S + 0.02)
+
+    async def open(self) -> None:
+        """Go to the screen."""
+        await self.press("3")
+
+    async def press(self, *keys: str) -> None:
+        """Press keys and wait for what they ask for."""
+        await self.pilot.press(*keys)
+        await self.settle()
+
+    async def until(self, is_so: Callable[[], bool]) -> None:
+        """Wait for something that a thread brings about."""
+        for _ in range(1_000):
+            if is_so():
+                return
+            await asyncio.sleep(0.01)
+            await self.pilot.pause()
+        raise AssertionError("it never came:\n" + self.painted())
+
+    async def asked(self, key: str) -> str:
+        """What the dialog says that this key opens."""
+        await self.pilot.press(key)
+        await self.until(lambda: self.app.screen is not self.screen)
+        await self.pilot.pause()
+        await self.pilot.pause()
+        return self.painted()
+
+    async def confirm(self, typed: str = "") -> None:
+        """Press the dialog's own button, with this typed where something is asked for."""
+        dialog = self.app.screen
+        if typed:
+            dialog.query_one("#reason", Input).value = typed
+            await self.pilot.pause()
+        dialog.query_one("#confirm", DialogButton).press()
+        await self.until(lambda: self.app.screen is self.screen)
+        await self.until(lambda: not any(w.group == "change" and not w.is_finished for w in self.app.workers))
+        await self.settle()

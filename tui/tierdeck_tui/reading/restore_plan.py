@@ -1,0 +1,129 @@
+"""What a restore would do, looked up before it is asked for: nothing is changed and no variable is decoded."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from tierdeck.checkpoint import CONSOLE_LIMITS, Loss, Operation, Summary, open_checkpoint, read_losses
+from tierdeck.checkpoint.folder import FoundCheckpoint, Listed, SessionFolder, verify
+from tierdeck.checkpoint.folder.diff import Diff, diff
+from tierdeck.checkpoint.journal import Journal
+from tierdeck.errors import CheckpointError, DamagedCheckpointError, NewerCheckpointError
+from tierdeck_tui.reading.checkpoint_parts import read_operations
+
+RestoreMode = Literal["fork", "rewind"]
+_UNFINISHED = frozenset({"pending", "running", "failed"})
+_MADE = frozenset({"running", "done", "failed"})
+
+
+@dataclass(frozen=True, slots=True)
+class RestorePlan:
+    """A restore that was not done yet.
+
+    `present` is where the session stands now, None when it has no checkpoint that can be read. `changes` is from
+    there to the checkpoint, None when that can't be told. `later` are the checkpoints that stay behind as a left
+    branch. `made_since` are calls with side effects that were begun after the checkpoint: they ask before they are
+    made again. `generation` is HEAD's, as it was seen. `problems` is what else is wrong with the session.
+    """
+
+    mode: RestoreMode
+    target: Listed
+    session_id: str
+    new_session_id: str | None
+    present: Listed | None
+    changes: Diff | None
+    losses: tuple[Loss, ...]
+    unfinished: tuple[Operation, ...]
+    made_since: tuple[Operation, ...]
+    later: tuple[Listed, ...]
+    session_cost: float | None
+    generation: int
+    is_live: bool
+    problems: tuple[str, ...] = ()
+
+
+def read_restore_plan(found: FoundCheckpoint, mode: RestoreMode, new_session_id: str | None = None) -> RestorePlan:
+    """Look up what restoring the checkpoint would do. The whole file is checked against its trailer first.
+
+    Raises:
+        DamagedCheckpointError, NewerCheckpointError, CheckpointError: it can't be restored: says why.
+    """
+    target, folder = found.listed, found.folder
+    _check_good(target)
+    with open_checkpoint(target.path) as file:
+        losses, operations = read_losses(file), read_operations(file)
+        summary = file.head.summary
+    listed = folder.listed() if folder is not None else []
+    head = folder.head() if folder is not None else None
+    present = next((each for each in listed if head is not None and each.file == head.file), None)
+    branch = None if head is None else head.branch
+    made_since, problems = _made_since(folder, summary, branch)
+    return RestorePlan(
+        mode=mode,
+        target=target,
+        session_id=summary.session_id,
+        new_session_id=new_session_id,
+        present=present,
+        changes=None if present is None else _changes(present, target),
+        losses=losses,
+        unfinished=tuple(each for each in operations if each.state in _UNFINISHED),
+        made_since=made_since,
+        later=_later(listed, target, branch),
+        session_cost=_highest_cost(listed),
+        generation=0 if head is None else head.generation,
+        is_live=folder is not None and folder.is_live(),
+        problems=problems if head is None or head.problem is None else (head.problem, *problems),
+    )
+
+
+def _check_good(target: Listed) -> None:
+    result = verify(target.path, CONSOLE_LIMITS)
+    if result.state == "ok":
+        return
+    kind = {"damaged": DamagedCheckpointError, "newer": NewerCheckpointError}.get(result.state, CheckpointError)
+    raise kind(result.why or f"restore checkpoint {target.file}: it is {result.state}")
+
+
+def _changes(present: Listed, target: Listed) -> Diff | None:
+    if present.file == target.file:
+        return None
+    try:
+        with open_checkpoint(present.path) as now, open_checkpoint(target.path) as then:
+            return diff(now, then)
+    except CheckpointError:
+        return None  # the present is damaged; the plan says that it can't be compared
+
+
+def _made_since(
+    folder: SessionFolder | None, target: Summary, current: str | None
+) -> tuple[tuple[Operation, ...], tuple[str, ...]]:
+    """Calls with side effects that were begun after the checkpoint; and what is wrong with the journals."""
+    found: dict[str, Operation] = {}
+    problems: list[str] = []
+    for branch in dict.fromkeys((target.branch, current or target.branch)):
+        if folder is None:
+            break
+        try:
+            journal = Journal(folder.path, branch)
+            problems += journal.notes
+            for entry in journal.operations():
+                if entry.has_side_effects and entry.state in _MADE and entry.turn > target.turn:
+                    found[entry.op_id] = entry.operation(CONSOLE_LIMITS)
+        except CheckpointError as e:
+            problems.append(e.message)
+    return tuple(found.values()), tuple(problems)
+
+
+def _later(listed: Sequence[Listed], target: Listed, branch: str | None) -> tuple[Listed, ...]:
+    return tuple(
+        each
+        for each in listed
+        if each.sequence > target.sequence and each.summary is not None and each.summary.branch == branch
+    )
+
+
+def _highest_cost(listed: Sequence[Listed]) -> float | None:
+    costs = [each.summary.cost_so_far for each in listed if each.summary is not None]
+    return max((cost for cost in costs if cost is not None), default=None)

@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import functools
 import threading
+import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -64,6 +65,7 @@ def open_session(
     takes_restores: bool = True,
     depth: int = 0,
     on_problem: Callable[[str], None] | None = None,
+    clock_ns: Callable[[], int] = time.time_ns,
 ) -> Session:
     """The agent's session by its name: the one that is still open, else a new run of it.
 
@@ -85,6 +87,7 @@ def open_session(
             back while it runs.
         depth: of recursion, for a sub-agent.
         on_problem: told in a sentence what could not be saved or journalled; that is never raised.
+        clock_ns: tells the time of checkpoints and journals, in nanoseconds since the epoch.
 
     Raises:
         ReadOnlyStoreError: the store can't be written, so that nothing could be recorded; says why.
@@ -106,6 +109,7 @@ def open_session(
             rules=rules,
             on_problem=on_problem,
             after_save=functools.partial(_tidy, policy),
+            clock_ns=clock_ns,
         )
     try:
         row = (

@@ -72,7 +72,7 @@ def test_numbers_ranges_and_paths_keep_their_type(value: object) -> None:
 @pytest.mark.parametrize(
     "value",
     [{(1, 2), (3, 4)}, frozenset({frozenset({1}), frozenset()}), {"a", 1, 2.5, None}, set(), {((1, (2,)),)}],
-    ids=repr,
+    ids=("of tuples", "of sets", "of several types", "empty", "nested"),
 )
 def test_a_set_of_anything_is_the_same_set(value: set[object]) -> None:
     found = round_trip(x=value, y=[value])

@@ -222,3 +222,21 @@ def test_a_store_that_can_not_be_finished_leaves_nothing_behind(
     with pytest.raises(NotFoundError, match="there is none"):
         build_demo(tmp_path / "demo.db", now_ms=NOW)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_of_checkpoints_that_is_there_stays_as_it_was(tmp_path: Path) -> None:
+    (tmp_path / "demo-checkpoints").mkdir()
+    (tmp_path / "demo-checkpoints" / "mine").write_text("mine")
+    with pytest.raises(InvalidValueError, match="demo-checkpoints: it exists"):
+        build_demo(tmp_path / "demo.db")
+    assert (tmp_path / "demo-checkpoints" / "mine").read_text() == "mine"
+    assert not (tmp_path / "demo.db").exists()
+
+
+def test_checkpoints_that_can_not_be_finished_leave_nothing_behind(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tierdeck.demo.saved_sessions.NEXT_NIGHT", "")
+    with pytest.raises(InvalidValueError, match="an id has 1 to"):
+        build_demo(tmp_path / "demo.db", now_ms=NOW)
+    assert list(tmp_path.iterdir()) == []

@@ -26,6 +26,7 @@ def test_without_a_terminal_it_prints_a_summary_and_leaves_nothing(
     assert re.search(
         rb"promotion \d+ rows in the log . \d+ candidates wait", done.stdout.replace("·".encode(), b".")
     )
+    assert "checkpoints 10 of 3 sessions · damaged 1 · newer 1 · unfinished operations 2" in done.stdout.decode()
     assert list(folder.iterdir()) == []
     assert not db.exists()
 
@@ -36,6 +37,8 @@ def test_json_counts_what_was_made(run: Command) -> None:
     assert document["counts"]["total"] >= 400
     assert document["sessions"] >= 14
     assert document["log_rows"] > document["candidates"] > 30
+    saved = {"path": None, "sessions": 3, "files": 10, "damaged": 1, "newer": 1, "unfinished": 2, "lost": 4}
+    assert document["checkpoints"] == saved
 
 
 def test_a_kept_demo_is_searched_like_any_store(run: Command, tmp_path: Path) -> None:
@@ -47,6 +50,24 @@ def test_a_kept_demo_is_searched_like_any_store(run: Command, tmp_path: Path) ->
     assert again.exit_code == 2
     assert "exists" in again.stderr
     assert f"`tierdeck --db {path}` opens it" in again.stderr
+
+
+def test_checkpoints_of_a_kept_demo_are_listed_like_any(run: Command, tmp_path: Path) -> None:
+    kept = json.loads(run("demo", "--keep", str(tmp_path / "kept"), "--json").stdout)["checkpoints"]["path"]
+    assert kept == str(tmp_path / "kept" / "demo-checkpoints")
+    found = json.loads(run("checkpoint", "--checkpoints", kept, "list", "--json").stdout)["sessions"]
+    assert [session["session_id"] for session in found] == ["s-14", "n-03", "n-02"]
+
+
+def test_in_a_terminal_its_own_checkpoints_are_shown_whatever_folder_is_set(
+    db: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TMPDIR", tempfile.mkdtemp(dir=tmp_path))
+    env = {"TERM": "xterm", "RLM_CHECKPOINT_DIR": str(tmp_path / "mine")}
+    ended = in_terminal(db, "demo", answers=[("Search", "3"), ("before the schema", "\x11")], env=env)
+    assert ended.exit_code == 0
+    assert "before the schema" in ended.shown
+    assert not (tmp_path / "mine").exists()
 
 
 def test_in_a_terminal_the_console_opens_and_the_store_is_gone_afterwards(

@@ -1,4 +1,4 @@
-"""`tierdeck demo`: a made-up store in a temporary folder, and the console on it."""
+"""`tierdeck demo`: a made-up store with its checkpoints in a temporary folder, and the console on both."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 
 import click
 
-from tierdeck.demo.build import DemoSummary, build_demo
+from tierdeck.demo.build import DemoCheckpoints, DemoSummary, build_demo
 from tierdeck.model import NodeType, Tier
 from tierdeck_tui.cli.console import open_console
 from tierdeck_tui.cli.output import put, put_json, talk
@@ -23,10 +23,12 @@ _STORE_NAME = "demo.db"
 
 
 @click.command("demo", cls=Verb)
-@click.option("--keep", metavar="DIR", help="Make the store in this folder and leave it there.")
+@click.option(
+    "--keep", metavar="DIR", help="Make the store and its checkpoints in this folder and leave them there."
+)
 @click.pass_obj
 def demo_verb(run: Run, /, keep: str | None) -> int:
-    """Make the memory of a coding agent over many sessions, and open the console on it.
+    """Make the memory and checkpoints of a coding agent over many sessions, and open the console on them.
 
     Needs no network, key or model. Without a terminal, and with --json, it prints what it made instead.
     """
@@ -35,10 +37,12 @@ def demo_verb(run: Run, /, keep: str | None) -> int:
         summary = build_demo(path)
         if keep is not None:
             talk(f"the demo store is {path}")
+            talk(f"its checkpoints are in {summary.checkpoints.root}")
         if run.is_json:
             put_json(_document(summary, is_kept=keep is not None))
             return 0
         if can_open_console():
+            run.use_flag("checkpoints.folder", str(summary.checkpoints.root.absolute()), "demo")
             return open_console(run, path)
         put("\n".join(_sentences(summary)))
     if keep is None:
@@ -57,7 +61,7 @@ def _folder(keep: str | None) -> Iterator[Path]:
 
 
 def _sentences(summary: DemoSummary) -> list[str]:
-    found = summary.counts
+    found, saved = summary.counts, summary.checkpoints
     history = f"accesses {count(summary.accesses)} · changes {count(summary.revisions)}"
     return [
         f"a demo store of {counted(found.total, 'memory', 'memories')} from {counted(summary.sessions, 'session')}",
@@ -65,6 +69,9 @@ def _sentences(summary: DemoSummary) -> list[str]:
         f"  types     {_parts(found.by_type)}",
         f"  relations {count(found.edges)} · {history}",
         f"  promotion {counted(summary.log_rows, 'row')} in the log · {count(summary.waiting)} candidates wait",
+        f"  checkpoints {count(saved.files)} of {counted(saved.sessions, 'session')} · damaged {count(saved.damaged)}"
+        f" · newer {count(saved.newer)} · unfinished operations {count(saved.unfinished)}"
+        f" · values lost {count(saved.lost)}",
     ]
 
 
@@ -81,4 +88,17 @@ def _document(summary: DemoSummary, *, is_kept: bool) -> dict[str, object]:
         "revisions": summary.revisions,
         "log_rows": summary.log_rows,
         "candidates": summary.waiting,
+        "checkpoints": _saved(summary.checkpoints, is_kept=is_kept),
+    }
+
+
+def _saved(found: DemoCheckpoints, *, is_kept: bool) -> dict[str, object]:
+    return {
+        "path": found.root if is_kept else None,
+        "sessions": found.sessions,
+        "files": found.files,
+        "damaged": found.damaged,
+        "newer": found.newer,
+        "unfinished": found.unfinished,
+        "lost": found.lost,
     }

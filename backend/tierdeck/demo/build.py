@@ -66,7 +66,7 @@ def build_demo(path: Path, *, now_ms: int | None = None) -> DemoSummary:
     are equal. Ids of checkpoints and the names of branches are drawn anew.
 
     Args:
-        path: a file that does not exist; its folder is made. The checkpoints of `demo.db` lie in `demo-checkpoints`.
+        path: a file that does not exist; its folder is made. Checkpoints of `demo.db` go to `demo-checkpoints`.
         now_ms: the moment it is made for; None is now.
 
     Raises:

@@ -69,10 +69,14 @@ def _sentences(summary: DemoSummary) -> list[str]:
         f"  types     {_parts(found.by_type)}",
         f"  relations {count(found.edges)} · {history}",
         f"  promotion {counted(summary.log_rows, 'row')} in the log · {count(summary.waiting)} candidates wait",
-        f"  checkpoints {count(saved.files)} of {counted(saved.sessions, 'session')} · damaged {count(saved.damaged)}"
-        f" · newer {count(saved.newer)} · unfinished operations {count(saved.unfinished)}"
-        f" · values lost {count(saved.lost)}",
+        f"  checkpoints {_checkpoint_parts(saved)}",
     ]
+
+
+def _checkpoint_parts(saved: DemoCheckpoints) -> str:
+    hurt = f"damaged {count(saved.damaged)} · newer {count(saved.newer)}"
+    missing = f"unfinished operations {count(saved.unfinished)} · values lost {count(saved.lost)}"
+    return f"{count(saved.files)} of {counted(saved.sessions, 'session')} · {hurt} · {missing}"
 
 
 def _parts(numbers: Mapping[Tier, int] | Mapping[NodeType, int]) -> str:

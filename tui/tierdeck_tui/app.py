@@ -125,6 +125,10 @@ class TierdeckApp(ShellApp):
         if (screen := self.go_to_mode(PROMOTIONS)) is not None:
             screen.open_tab(event.tab, event.rule)
 
+    @on(Card.CheckpointsOpened)
+    def _open_checkpoints(self) -> None:
+        self.go_to_mode(CHECKPOINTS)
+
     @on(LogWanted)
     def _open_log(self, event: LogWanted) -> None:
         if (screen := self.go_to_mode(PROMOTIONS)) is not None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from textual.message import Message
 
 from tierdeck.errors import TierdeckError
+from tierdeck_tui.reading.checkpoint_facts import CheckpointFacts
 from tierdeck_tui.reading.console import MeaningState
 from tierdeck_tui.reading.overview_facts import OverviewFacts
 from tierdeck_tui.reading.promotion_facts import PromotionFacts
@@ -65,6 +66,20 @@ class VectorsCounted(Message):
     """How many memories have their vector was counted."""
 
     coverage: Coverage
+
+
+@dataclass
+class CheckpointsCounted(Message):
+    """How many sessions are saved, and how they are, was counted."""
+
+    facts: CheckpointFacts
+
+
+@dataclass
+class CheckpointsFailed(Message):
+    """The checkpoints could not be counted."""
+
+    error: TierdeckError
 
 
 @dataclass

@@ -6,12 +6,14 @@ import pytest
 from textual.pilot import Pilot
 
 from tests.tierdeck_tui.conftest import HOSTILE_TEXTS, MakeApp, finished, keyword_settings
+from tests.tierdeck_tui.screens.checkpoints_host import filled, ruin
 from tests.tierdeck_tui.test_app import controls, screen_text
-from tierdeck.config import EmbeddingSettings, PromotionSettings, Settings
+from tierdeck.config import CheckpointSettings, EmbeddingSettings, PromotionSettings, Settings
 from tierdeck.model import NodeDraft, NodeType, Tier
 from tierdeck.session import open_session
 from tierdeck.store import add_node, open_store
 from tierdeck_tui.app import TierdeckApp
+from tierdeck_tui.screens.checkpoints import CheckpointsScreen
 from tierdeck_tui.screens.overview import OverviewScreen
 from tierdeck_tui.screens.promotions import PromotionsScreen
 from tierdeck_tui.screens.search import SearchScreen
@@ -91,6 +93,40 @@ async def test_a_rule_that_something_waits_for_opens_the_promotions_screen_with_
         assert isinstance(app.screen, PromotionsScreen)
         assert "only task → session" in screen_text(app)
         assert "waits for a person" in screen_text(app)
+
+
+@pytest.mark.spec("SPEC-09.22")
+async def test_saved_sessions_are_counted_and_lead_to_the_checkpoints_screen(
+    make_app: MakeApp, small_store: Path, tmp_path: Path
+) -> None:
+    folder = filled(tmp_path / "checkpoints")
+    ruin(folder)
+    checkpoints = CheckpointSettings(folder=str(tmp_path / "checkpoints"))
+    app = make_app(small_store, Settings(embedding=EmbeddingSettings(provider="off"), checkpoints=checkpoints))
+    async with app.run_test(size=(120, 40)) as pilot:
+        screen = await _overview(app, pilot)
+        card = _card(screen, "checkpoints")
+        assert card["newest"].endswith("ago: agent-7")
+        assert card["sessions"] == "1 · 6 checkpoints"
+        assert (card["damaged"], card["newer version"]) == ("1 file", "1 file")
+        screen.query_one("#checkpoints", Card).focus()
+        await pilot.press("enter")
+        await pilot.pause(0.3)
+        assert isinstance(app.screen, CheckpointsScreen)
+        assert "agent-7" in screen_text(app)
+
+
+async def test_a_checkpoint_folder_that_can_not_be_read_is_said_and_hides_no_other_card(
+    make_app: MakeApp, small_store: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "file").write_text("no folder")
+    checkpoints = CheckpointSettings(folder=str(tmp_path / "file"))
+    app = make_app(small_store, Settings(embedding=EmbeddingSettings(provider="off"), checkpoints=checkpoints))
+    async with app.run_test(size=(120, 40)) as pilot:
+        screen = await _overview(app, pilot)
+        [said, *_] = screen.query_one("#checkpoints", Card).lines
+        assert (said.state, "list sessions in" in said.label) == ("bad", True)
+        assert _card(screen, "tiers")["task"] == "5  25%"
 
 
 async def test_tab_walks_through_the_cards_and_each_is_seen_whole(make_app: MakeApp, small_store: Path) -> None:

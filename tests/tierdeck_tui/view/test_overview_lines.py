@@ -1,16 +1,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 
+from tierdeck.checkpoint.folder import SessionInfo
 from tierdeck.embed.coverage import Coverage
 from tierdeck.model import NodeType, Tier
 from tierdeck.promote.records import Run
 from tierdeck.promote.rules import RuleName
 from tierdeck.store import StoreCounts, StoreKind
+from tierdeck_tui.reading.checkpoint_facts import CheckpointFacts
 from tierdeck_tui.reading.console import MeaningState
 from tierdeck_tui.reading.overview_facts import OverviewFacts
 from tierdeck_tui.reading.promotion_facts import PromotionFacts
-from tierdeck_tui.view.overview_lines import meaning_lines, next_lines, promotion_lines, run_lines
+from tierdeck_tui.view.overview_lines import checkpoint_lines, meaning_lines, next_lines, promotion_lines, run_lines
 
 NOW_MS = 1_790_000_000_000
 HOUR_MS = 3_600_000
@@ -86,6 +89,31 @@ def test_the_last_sweep_stands_first_and_once_and_a_run_that_never_ended_is_mark
 def test_candidates_are_something_to_do_next() -> None:
     [line] = next_lines(facts(promotion()), MeaningState("ready", "a"), None)
     assert (line.label, line.value, line.tab) == ("waiting", "7 candidates for a move; 2 lists them", "candidates")
+
+
+def checkpoints(**numbers: int) -> CheckpointFacts:
+    info = SessionInfo("agent-7", Path("agent-7"), 3, 900, (NOW_MS - 3_600_000) * 1_000_000, is_live=True)
+    none = dict.fromkeys(("damaged", "newer", "unfinished", "problems"), 0)
+    return CheckpointFacts(sessions=1, files=3, newest=info, running=1, **none | numbers)
+
+
+def test_sound_checkpoints_are_two_lines_and_each_leads_to_their_screen() -> None:
+    lines = checkpoint_lines(checkpoints(), NOW_MS)
+    assert [(line.label, line.value) for line in lines] == [
+        ("newest", "1h ago: agent-7"),
+        ("sessions", "1, 1 running · 3 checkpoints"),
+    ]
+    assert all(line.opens_checkpoints and line.leads_on for line in lines)
+
+
+def test_what_is_wrong_with_checkpoints_or_waits_is_a_line_each() -> None:
+    lines = checkpoint_lines(checkpoints(damaged=2, newer=1, unfinished=3, problems=1), NOW_MS)
+    assert [(line.label, line.value, line.state) for line in lines[2:]] == [
+        ("unfinished", "3 operations", "warn"),
+        ("damaged", "2 files", "bad"),
+        ("newer version", "1 file", "warn"),
+        ("can't be read", "1 session", "bad"),
+    ]
 
 
 def test_a_store_without_access_records_says_so() -> None:

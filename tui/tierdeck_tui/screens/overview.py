@@ -1,4 +1,4 @@
-"""The Overview: what the store holds and how it is doing, its lines lead to Search and Promotions."""
+"""The Overview: what the store holds and how it is doing, its lines lead to the other screens."""
 
 from __future__ import annotations
 
@@ -13,7 +13,16 @@ from textual.worker import get_current_worker
 
 from tierdeck.errors import StoppedError, TierdeckError
 from tierdeck.times import now_ms
-from tierdeck_tui.messages import FactsFailed, FactsRead, VectorsCounted, VectorsFailed
+from tierdeck_tui.messages import (
+    CheckpointsCounted,
+    CheckpointsFailed,
+    FactsFailed,
+    FactsRead,
+    VectorsCounted,
+    VectorsFailed,
+)
+from tierdeck_tui.reading.checkpoint_facts import read_checkpoint_facts
+from tierdeck_tui.reading.checkpoint_sessions import root_of
 from tierdeck_tui.reading.console import Console
 from tierdeck_tui.reading.overview_facts import OverviewFacts, read_facts
 from tierdeck_tui.screens.frame import FrameScreen
@@ -43,10 +52,11 @@ class OverviewScreen(FrameScreen):
             yield Card("By type", id="types")
             yield Card("Waiting to move", id="promotion")
             yield Card("Last runs", id="runs")
-            yield Card("Meaning", id="meaning")
+            yield Card("Checkpoints", id="checkpoints")
             yield Card("Next", id="next")
-            yield Card("Store", id="store")
+            yield Card("Meaning", id="meaning")
             yield Card("Health", id="health")
+            yield Card("Store", id="store")
 
     def on_mount(self) -> None:
         """Read."""
@@ -56,6 +66,11 @@ class OverviewScreen(FrameScreen):
         """Read everything again."""
         self._read()
         self._count_vectors()
+        self._count_checkpoints()
+
+    def on_screen_resume(self) -> None:
+        """Count the checkpoints again: agents save while another screen is shown."""
+        self._count_checkpoints()
 
     def meaning_changed(self) -> None:
         """Read again: the index has grown, or is known to be missing."""
@@ -87,6 +102,27 @@ class OverviewScreen(FrameScreen):
             told = VectorsFailed(e)
         if not worker.is_cancelled:
             self.post_message(told)
+
+    @work(thread=True, exclusive=True, group="checkpoints", description="count the checkpoints")
+    def _count_checkpoints(self) -> None:
+        worker = get_current_worker()
+        try:
+            root = root_of(self._deck.settings)
+            told: Message = CheckpointsCounted(read_checkpoint_facts(root, lambda: worker.is_cancelled))
+        except StoppedError:
+            return
+        except TierdeckError as e:
+            told = CheckpointsFailed(e)
+        if not worker.is_cancelled:
+            self.post_message(told)
+
+    @on(CheckpointsCounted)
+    def _show_checkpoints(self, event: CheckpointsCounted) -> None:
+        self._card("checkpoints").show(overview_lines.checkpoint_lines(event.facts, now_ms()))
+
+    @on(CheckpointsFailed)
+    def _show_checkpoints_error(self, event: CheckpointsFailed) -> None:
+        self._card("checkpoints").show(overview_lines.error_lines(event.error))
 
     @on(FactsRead)
     def _show_facts(self, event: FactsRead) -> None:

@@ -22,8 +22,8 @@ class CardLine:
     """A label, a value, and a share from 0 to 1 that is drawn as a bar.
 
     `query` is what the Search screen opens with, `tab` a tab of the Promotions screen, with `rule` only that rule's
-    memories; None, both, when the line leads nowhere. Label and value may hold anybody's text: laying out makes it
-    safe.
+    memories; None, both, when the line leads nowhere, or with `opens_checkpoints` to the Checkpoints screen. Label
+    and value may hold anybody's text: laying out makes it safe.
     """
 
     label: str
@@ -33,11 +33,12 @@ class CardLine:
     query: str | None = None
     tab: str | None = None
     rule: str | None = None
+    opens_checkpoints: bool = False
 
     @property
     def leads_on(self) -> bool:
         """Whether choosing it opens something."""
-        return self.query is not None or self.tab is not None
+        return self.query is not None or self.tab is not None or self.opens_checkpoints
 
 
 @dataclass(frozen=True, slots=True)

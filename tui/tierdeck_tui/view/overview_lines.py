@@ -8,6 +8,7 @@ from tierdeck.errors import TierdeckError
 from tierdeck.model import NodeType, Tier
 from tierdeck.promote.records import Run
 from tierdeck.store import StoreKind
+from tierdeck_tui.reading.checkpoint_facts import CheckpointFacts
 from tierdeck_tui.reading.console import MeaningState
 from tierdeck_tui.reading.overview_facts import OverviewFacts
 from tierdeck_tui.view.card_line import CardLine, State
@@ -102,6 +103,26 @@ def _run_line(label: str, run: Run, now_ms: int) -> CardLine:
     end = ", not ended" if is_open else ""
     text = f"{_ago(run.at_ms, now_ms)}: {moved_words(run)}{end}"
     return CardLine(label, text, state="warn" if is_open else "plain", tab="runs")
+
+
+def checkpoint_lines(facts: CheckpointFacts, now_ms: int) -> list[CardLine]:
+    """The newest saved session and how many there are; then only what is wrong, or waits."""
+    if not facts.sessions:
+        return [CardLine("no session has saved itself here", state="muted", opens_checkpoints=True)]
+    newest = facts.newest
+    told: list[tuple[str, str, State]] = []
+    if newest is not None and newest.newest_ns is not None:
+        told.append(("newest", f"{_ago(newest.newest_ns // 1_000_000, now_ms)}: {newest.session_id}", "plain"))
+    running = f", {count(facts.running)} running" if facts.running else ""
+    told.append(("sessions", f"{count(facts.sessions)}{running} · {counted(facts.files, 'checkpoint')}", "plain"))
+    rest: tuple[tuple[str, str, int, State], ...] = (
+        ("unfinished", "operation", facts.unfinished, "warn"),
+        ("damaged", "file", facts.damaged, "bad"),
+        ("newer version", "file", facts.newer, "warn"),
+        ("can't be read", "session", facts.problems, "bad"),
+    )
+    told += [(label, counted(number, noun), state) for label, noun, number, state in rest if number]
+    return [CardLine(label, value, state=state, opens_checkpoints=True) for label, value, state in told]
 
 
 def meaning_lines(meaning: MeaningState, found: Coverage | None) -> list[CardLine]:

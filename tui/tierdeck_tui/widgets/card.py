@@ -1,4 +1,4 @@
-"""A titled box of lines on the Overview; a line can open the Search screen or the Promotions screen, filtered."""
+"""A titled box of lines on the Overview; a line can open another screen, filtered."""
 
 from __future__ import annotations
 
@@ -51,6 +51,10 @@ class Card(Widget, can_focus=True):
         tab: str
         rule: str | None
 
+    @dataclass
+    class CheckpointsOpened(Message):
+        """A line was chosen that leads to the Checkpoints screen."""
+
     def __init__(self, title: str, *, id: str) -> None:
         super().__init__(id=id)
         self.border_title = title
@@ -101,6 +105,8 @@ class Card(Widget, can_focus=True):
             self.post_message(self.Opened(line.query))
         elif line.tab is not None:
             self.post_message(self.BoardOpened(line.tab, line.rule))
+        elif line.opens_checkpoints:
+            self.post_message(self.CheckpointsOpened())
 
     def on_click(self, event: events.Click) -> None:
         """A click on a line opens it."""

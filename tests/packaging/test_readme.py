@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from tierdeck.checkpoint.folder.verified import VERIFIED_FILE
 from tierdeck.demo.build import DemoSummary, build_demo
 from tierdeck.model import Tier
 from tierdeck_tui.actions import key_table_markdown
@@ -19,6 +20,7 @@ from tierdeck_tui.cli.checkpoint import ENTRIES
 
 REPO = Path(__file__).parents[2]
 README = (REPO / "README.md").read_text("utf-8")
+_PAGES = re.findall(r"<!-- a test runs it .*?-->\n```python\n(.+?)```\n```\n(.+?)```", README, re.DOTALL)
 COMMANDS = README.split("## Commands")[1].split("## Keys")[0]
 
 
@@ -66,8 +68,11 @@ def test_the_demo_holds_what_the_tour_says(demo: DemoSummary) -> None:
         f"lists {demo.counts.total - archived} of them",
         f"other {archived} are archived",
         f"{demo.waiting} memories wait for a move",
+        "ten checkpoints of three sessions",
     ):
         assert words in tour
+    saved = demo.checkpoints
+    assert (saved.files, saved.sessions, saved.unfinished, saved.damaged, saved.newer) == (10, 3, 2, 1, 1)
 
 
 def test_every_command_of_the_tour_does_what_it_says_on_the_demo(demo: DemoSummary) -> None:
@@ -82,11 +87,34 @@ def test_every_command_of_the_tour_does_what_it_says_on_the_demo(demo: DemoSumma
     assert answer in shown
 
 
-@pytest.mark.spec("SPEC-09.11", "SPEC-09.12")
-def test_the_page_of_the_agent_s_process_prints_what_stands_below_it(tmp_path: Path) -> None:
-    [(script, printed)] = re.findall(
-        r"<!-- a test runs it .*?-->\n```python\n(.+?)```\n```\n(.+?)```", README, re.DOTALL
-    )
+@pytest.mark.spec("SPEC-09.23")
+def test_every_command_on_the_demo_s_checkpoints_does_what_it_says_and_changes_nothing(demo: DemoSummary) -> None:
+    root = demo.checkpoints.root
+    commands = re.findall(r"^tierdeck checkpoint --checkpoints DIR/demo-checkpoints (.+)$", README, re.MULTILINE)
+    before = _files(root)
+    shown = ""
+    for command in commands:
+        given = ["checkpoint", "--checkpoints", str(root), *shlex.split(command)]
+        done = CliRunner().invoke(cli, given, env={"COLUMNS": "96"})
+        assert done.exit_code == 0, command
+        shown += done.output
+    assert len(commands) == 3
+    [answer] = re.findall(r"<!-- what the demo's checkpoints answer -->\n```\n(.+?)\n```", README, re.DOTALL)
+    assert answer in shown
+    assert _files(root) == before
+
+
+def _files(root: Path) -> dict[Path, bytes]:
+    """All but what is remembered of verifications: a plan reads the whole file, and notes that it was sound."""
+    found = [path for path in root.rglob("*") if path.is_file() and path.name != VERIFIED_FILE]
+    return {path: path.read_bytes() for path in found}
+
+
+@pytest.mark.spec("SPEC-09.11", "SPEC-09.12", "SPEC-09.23", "SPEC-09.24")
+@pytest.mark.parametrize(("script", "printed"), _PAGES, ids=["memories", "checkpoints"])
+def test_a_page_of_the_agent_s_process_prints_what_stands_below_it(
+    tmp_path: Path, script: str, printed: str
+) -> None:
     assert len(script.splitlines()) + len(printed.splitlines()) <= 60
     done = subprocess.run(
         [sys.executable, "-c", script], cwd=tmp_path, capture_output=True, text=True, check=False, timeout=60

@@ -102,8 +102,10 @@ def _partial_refunds(root: Path, clock: Callable[[], int]) -> None:
 
 
 def _design(session: Session, state: dict[str, object], turn: int) -> None:
-    refunds = {f"re_{number:03d}": {"amount_cents": 450 * number, "is_partial": True} for number in range(turn)}
-    state["refunds"] = refunds
+    numbers = range(1, turn + 1)
+    state["refunds"] = {
+        f"re_{number:03d}": {"amount_cents": 450 * number, "is_partial": True} for number in numbers
+    }
     if turn > 4:
         state["schema"] = "ALTER TABLE payment ADD COLUMN refunded_cents bigint"
     if turn == 1:

@@ -20,7 +20,7 @@ from pathlib import Path
 
 from PIL import Image
 
-from tierdeck.config import ConsoleSettings, EmbeddingSettings, Settings, Theme
+from tierdeck.config import CheckpointSettings, ConsoleSettings, EmbeddingSettings, Settings, Theme
 from tierdeck.demo import build_demo
 from tierdeck.embed import make_embedder
 from tierdeck.embed.indexer import run_indexer
@@ -37,6 +37,7 @@ OTHERS: tuple[tuple[str, tuple[str, ...], tuple[tuple[int, int], ...], tuple[The
     ("promotions", ("2", "j"), SIZES[:2], ("dark", "light")),
     ("promotions-log", ("2", "right", "right"), SIZES[:1], ("dark",)),
     ("promotions-override", ("2", "p"), SIZES[1:2], ("dark",)),
+    ("checkpoints", ("3", "right"), SIZES[:2], ("dark",)),
     ("overview", ("4",), SIZES[:1], ("dark",)),
 )
 # Chromium writes 430 kB for a full screen, nearly all of it edges of letters in thousands of shades; with 64
@@ -65,7 +66,7 @@ class Picture:
 
 
 def pictures(*, everything: bool) -> list[Picture]:
-    """The Search screen at every size and look; Promotions and Overview once or twice, or at all when asked for."""
+    """The Search screen at every size and look; the others once or twice, or at all when asked for."""
     search = ("slash", *QUERY, "enter")
     found = [Picture("search", *size, theme, search) for size, theme in product(SIZES, THEMES)]
     for name, keys, sizes, themes in OTHERS:
@@ -74,9 +75,13 @@ def pictures(*, everything: bool) -> list[Picture]:
     return found
 
 
-async def draw(picture: Picture, store_path: Path) -> str:
+async def draw(picture: Picture, store_path: Path, checkpoints: Path) -> str:
     """The picture as SVG."""
-    settings = Settings(embedding=EmbeddingSettings(provider="local"), console=ConsoleSettings(theme=picture.theme))
+    settings = Settings(
+        embedding=EmbeddingSettings(provider="local"),
+        checkpoints=CheckpointSettings(folder=str(checkpoints)),
+        console=ConsoleSettings(theme=picture.theme),
+    )
     with open_store(store_path) as store:
         console = Console(store, settings)
         app = TierdeckApp(console)
@@ -138,13 +143,13 @@ def make(folder: Path, *, everything: bool, keep_svg: bool) -> list[Path]:
         os.environ.update(HOME=home, XDG_CACHE_HOME=home, XDG_STATE_HOME=home, XDG_CONFIG_HOME=home)
         os.environ.pop("NO_COLOR", None)
         store_path = Path(home) / "demo.db"
-        build_demo(store_path)
+        checkpoints = build_demo(store_path).checkpoints.root
         settings = EmbeddingSettings(provider="local")
         with open_store(store_path) as store:
             run_indexer(store, make_embedder(settings, store), settings)
         for picture in pictures(everything=everything):
             svg = folder / f"{picture.name}.svg"
-            svg.write_text(asyncio.run(draw(picture, store_path)), "utf-8")
+            svg.write_text(asyncio.run(draw(picture, store_path, checkpoints)), "utf-8")
             if chromium is None:
                 made.append(svg)
                 continue

@@ -11,8 +11,9 @@ from tierdeck.checkpoint.limits import MB
 STORED: Final = 0
 ZSTD: Final = 1
 _LEVEL = 3
+# For large ones: text of 2 MB takes 0.65 of the time of level 3 then, and 1.09 of the size.
 _FAST_LEVEL = 1
-_FAST_FROM_BYTES = 32 * MB
+_FAST_FROM_BYTES = MB // 4
 _LEAST_GAIN = 0.03
 
 

@@ -112,7 +112,9 @@ def encode_units(
 def pack_plain(node: object) -> bytes:
     """A node, or any value of msgpack's own types, as bytes."""
     # Not the packer's own UTF-8: it keeps a second copy of every text that is not ASCII inside the agent's strings.
-    data: bytes = msgpack.packb(node, strict_types=True, unicode_errors="surrogatepass")
+    # ASCII has none, and a long one is copied once less without.
+    errors = None if type(node) is str and node.isascii() else "surrogatepass"
+    data: bytes = msgpack.packb(node, strict_types=True, unicode_errors=errors)
     return data
 
 

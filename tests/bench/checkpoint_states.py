@@ -52,9 +52,9 @@ def typical() -> State:
 def large() -> State:
     """About 200 MB: text, tables of a million things, an array of 77 MB."""
     text = library_text()
-    documents = {f"document {number}": text[number * 5_000 :][:8_000_000] for number in range(11)}
+    documents = {f"document {number}": text[number * 5_000 : number * 5_000 + 8_000_000] for number in range(11)}
     rows: list[object] = [
-        {"id": number, "name": text[number * 7 :][:60], "score": number / 3} for number in range(200_000)
+        {"id": number, "name": text[number * 7 : number * 7 + 60], "score": number / 3} for number in range(200_000)
     ]
     variables: dict[str, object] = {
         "documents": documents,
@@ -104,8 +104,9 @@ def vectors(count: int, width: int) -> np.ndarray:
 
 def messages(count: int, size: int) -> list[object]:
     """A conversation."""
-    text = library_text()[5_000_000:]
+    text = library_text()
+    places = [(5_000_000 + number * size) % (len(text) - size) for number in range(count)]
     return [
-        {"role": "assistant" if number % 2 else "user", "content": text[number * size :][:size]}
-        for number in range(count)
+        {"role": "assistant" if number % 2 else "user", "content": text[at : at + size]}
+        for number, at in enumerate(places)
     ]

@@ -62,6 +62,9 @@ async def _open(app: ShellApp, pilot: Pilot[None], dialog: Dialog[Any], *, by: s
     app.last_key, app.last_key_at_s = by, time.monotonic()
     app.push_screen(dialog, answer)
     await pilot.pause()
+    # The key repeated as long as the dialog was being built, on a busy machine longer than a moment.
+    app.last_key_at_s = time.monotonic()
+    dialog.hold_last_key()
     return answer
 
 

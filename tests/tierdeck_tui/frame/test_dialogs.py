@@ -314,3 +314,18 @@ async def test_what_was_typed_is_not_dropped_without_a_question(key: str) -> Non
         await pilot.press("tab", "enter")
         await pilot.pause()
         assert answer.value is None
+
+
+@pytest.mark.parametrize("name", list(_DIALOGS))
+async def test_a_dialog_that_is_answered_before_it_was_laid_out_leaves_nothing_behind(name: str) -> None:
+    app = ShellApp(ConsoleSettings())
+    async with app.run_test() as pilot:
+        dialog = _DIALOGS[name]()
+        await _open(app, pilot, dialog)
+        await dialog.dismiss(None)
+        await pilot.pause()
+        assert not dialog.query(".dialog")
+        dialog.on_resize()
+        dialog.say_more()
+        await pilot.pause()
+    assert app.failure is None

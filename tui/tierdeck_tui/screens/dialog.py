@@ -147,7 +147,8 @@ class Dialog(ModalScreen[Result | None]):
     def say_more(self) -> None:
         """Say which key shows the rest of a text that does not fit."""
         is_cut = any(text.max_scroll_y > 0 for text in self.query(".dialog-text"))
-        self.query_one(".dialog").border_subtitle = Content(f"pgdn more · {self._keys}" if is_cut else self._keys)
+        for box in self.query(".dialog"):  # none any more when it was answered before the screen was drawn
+            box.border_subtitle = Content(f"pgdn more · {self._keys}" if is_cut else self._keys)
 
     def action_cancel(self) -> None:
         """Close without doing anything."""

@@ -104,5 +104,5 @@ class RestoreDialog(ReasonedDialog[Restore]):
         self.query_one("#reason", Input).value = ""  # what was typed was for the other plan
 
     def _show_plan(self) -> None:
-        view = self.query_one("#plan", TextView)
-        view.show(plan_lines(self.plan, max(10, view.size.width - 1)))
+        for view in self.query("#plan").results(TextView):  # none any more when it was left before it was drawn
+            view.show(plan_lines(self.plan, max(10, view.size.width - 1)))

@@ -38,14 +38,14 @@ from tierdeck_tui.reading.console import Console
 from tierdeck_tui.screens.checkpoint_diff import CheckpointDiffScreen
 from tierdeck_tui.screens.choice import Choice, ChoiceDialog
 from tierdeck_tui.screens.confirm import ConfirmDialog
-from tierdeck_tui.screens.frame import FrameScreen
-from tierdeck_tui.screens.job import Job, OnProgress, ShouldStop
+from tierdeck_tui.screens.job import OnProgress, ShouldStop
+from tierdeck_tui.screens.job_screen import JobScreen
 from tierdeck_tui.screens.label import LabelDialog
 from tierdeck_tui.view.checkpoint_prune import prune_lines, prune_words
 from tierdeck_tui.view.checkpoint_tree import CheckpointRow
 from tierdeck_tui.view.checkpoint_verified import why_words
 from tierdeck_tui.view.format import counted, size
-from tierdeck_tui.view.line import Line, line, text_of
+from tierdeck_tui.view.line import line, text_of
 from tierdeck_tui.view.safe_text import safe
 
 _MAX_SHOWN = 6
@@ -58,13 +58,12 @@ class _Verified:
     result: VerifyResult
 
 
-class CheckpointActionsScreen(FrameScreen):
+class CheckpointActionsScreen(JobScreen):
     """A screen with checkpoints. Subclasses say which are meant, and read again what was changed."""
 
     def __init__(self, console: Console) -> None:
         super().__init__()
         self.deck = console
-        self.job: Job | None = None
         self.is_revealed = False
         self._pruned: tuple[SessionInfo, tuple[str, ...]] | None = None
 
@@ -84,10 +83,6 @@ class CheckpointActionsScreen(FrameScreen):
         """The checkpoints of an opened session."""
         raise NotImplementedError
 
-    def show_job(self, status: Line) -> None:
-        """Show what is at work; empty when nothing is any more."""
-        raise NotImplementedError
-
     @property
     def shell(self) -> ActionApp:
         """The application."""
@@ -97,24 +92,6 @@ class CheckpointActionsScreen(FrameScreen):
     def dialog_cells(self) -> int:
         """How wide a line of a dialog's text may be, its scrollbar left out."""
         return min(MAX_DIALOG_CELLS, self.app.size.width * 96 // 100 - 6)
-
-    def stop_job(self) -> bool:
-        """Ask what is at work to stop; False when nothing is."""
-        if self.job is None:
-            return False
-        self.job.stop()
-        return True
-
-    def on_unmount(self) -> None:
-        """The app does not end before its threads do."""
-        if self.job is not None:
-            self.job.end()
-
-    def is_busy(self) -> bool:
-        """Whether something is at work; says so."""
-        if self.job is not None:
-            self.notify(f"{self.job.words} is still at work; esc stops it", severity="warning")
-        return self.job is not None
 
     def done(self, message: str) -> None:
         """Say what was done, and show what came of it."""
@@ -139,9 +116,12 @@ class CheckpointActionsScreen(FrameScreen):
             self.notify("nothing to verify: enter lists a session's checkpoints")
             return
         what = "checkpoint" if len(chosen) == 1 else f"{len(chosen)} checkpoints"
-        self.job = Job(f"verify {what}", self.show_job, lambda done, total: f"{size(done)} of {size(total)}")
         try:
-            found = await self.job.run(lambda tell, stop: _verify_all(chosen, tell, stop))
+            found = await self.at_work(
+                f"verify {what}",
+                lambda tell, stop: _verify_all(chosen, tell, stop),
+                lambda done, total: f"{size(done)} of {size(total)}",
+            )
         except StoppedError:
             self.notify("verifying was stopped; what was found until then is kept")
             self.reload()
@@ -149,8 +129,6 @@ class CheckpointActionsScreen(FrameScreen):
             self.shell.show_error(e)
         else:
             self._tell_verified(found)
-        finally:
-            self.job = None
 
     def _tell_verified(self, found: Sequence[_Verified]) -> None:
         bad = [each for each in found if each.result.state != "ok"]

@@ -6,14 +6,11 @@ What takes longer than a moment runs in a thread, says how far it is, and stops 
 from __future__ import annotations
 
 import asyncio
-import threading
-import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from typing import Protocol, TypeVar
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Protocol
 
 from textual import work
-from textual.message import Message
 
 from tierdeck.errors import StoppedError, TierdeckError
 from tierdeck.promote.log.check import LogCheck, verify_log
@@ -32,20 +29,15 @@ from tierdeck_tui.reading.promotion_items import CandidateItem
 from tierdeck_tui.reading.run_undo import RunUndo, read_run_undo
 from tierdeck_tui.screens.choice import ChoiceDialog
 from tierdeck_tui.screens.confirm import ConfirmDialog
+from tierdeck_tui.screens.job_screen import JobScreen
 from tierdeck_tui.screens.reason import ReasonDialog
 from tierdeck_tui.screens.tier_actions import TierActionsScreen
 from tierdeck_tui.view.format import count, counted
-from tierdeck_tui.view.line import Line, Piece, line, text_of
+from tierdeck_tui.view.line import line, text_of
 from tierdeck_tui.view.move_preview_lines import sweep_plan_lines
 from tierdeck_tui.view.run_line import report_words
 from tierdeck_tui.view.run_undo_lines import run_undo_lines
 from tierdeck_tui.view.verdict_lines import verdict_lines
-
-T = TypeVar("T")
-OnProgress = Callable[[int, int], None]
-ShouldStop = Callable[[], bool]
-# The status line follows no faster than a person reads.
-TELL_S = 0.1
 
 
 class _Decide(Protocol):
@@ -56,50 +48,17 @@ class _Decide(Protocol):
     ) -> RunReport: ...
 
 
-@dataclass
-class _Job:
-    words: str
-    stopped: threading.Event
-    told_at_s: float = 0.0
-
-
-class PromotionActionsScreen(TierActionsScreen):
+class PromotionActionsScreen(JobScreen, TierActionsScreen):
     """A screen with candidates, runs and the log. Subclasses say which rows are meant, and show what goes on."""
-
-    @dataclass
-    class JobMoved(Message):
-        """What is at work has come so far."""
-
-        words: str
-        done: int
-        total: int
 
     def __init__(self, console: Console) -> None:
         super().__init__(console)
-        self._job: _Job | None = None
         # The last change made here, where it was a run; forgotten once it was offered to be taken back.
         self._last_run: int | None = None
 
     def chosen_candidates(self) -> tuple[CandidateItem, ...]:
         """The candidates that an action takes: the marked ones, else the one under the cursor."""
         raise NotImplementedError
-
-    def show_job(self, status: Line) -> None:
-        """Show what is at work; empty when nothing is any more."""
-        raise NotImplementedError
-
-    def stop_job(self) -> bool:
-        """Ask what is at work to stop; False when nothing is."""
-        if self._job is None:
-            return False
-        self._job.stopped.set()
-        self.show_job(line(f"{self._job.words}: stopping…"))
-        return True
-
-    def on_unmount(self) -> None:
-        """The app does not end before its threads do."""
-        if self._job is not None:
-            self._job.stopped.set()
 
     def action_approve(self) -> None:
         """Move candidates as the rules say, in the operator's name."""
@@ -151,7 +110,7 @@ class PromotionActionsScreen(TierActionsScreen):
 
     @work(group="change", description="sweep")
     async def _sweep(self) -> None:
-        if self._is_busy():
+        if self.is_busy():
             return
         store, rules, actor = self.deck.store, configured_rules(self.deck), self.deck.operator()
         self.show_job(line("sweep: looking at what is due…"))
@@ -160,11 +119,12 @@ class PromotionActionsScreen(TierActionsScreen):
             self.show_job(())
             if not await self._confirm_sweep(plan):
                 return
-            report = await self._at_work(
+            report = await self.at_work(
                 "sweep",
                 lambda tell, stop: apply_sweep(
                     store, plan, rules=rules, actor=actor, confirmed=True, pace=Pace(tell, stop)
                 ),
+                _counted,
             )
         except TierdeckError as e:
             self.show_job(())
@@ -195,16 +155,17 @@ class PromotionActionsScreen(TierActionsScreen):
         Args:
             is_elsewhere: it is the last change made here, and not what the cursor stands on.
         """
-        if self._is_busy():
+        if self.is_busy():
             return
         store, actor = self.deck.store, self.deck.operator()
         try:
             preview = await asyncio.to_thread(read_run_undo, store, run_id)
             if not await self._confirm_undo_of_run(preview, is_elsewhere=is_elsewhere):
                 return
-            report = await self._at_work(
+            report = await self.at_work(
                 f"undo run {run_id}",
                 lambda tell, stop: undo_run(store, run_id, actor=actor, pace=Pace(tell, stop)),
+                _counted,
             )
         except TierdeckError as e:
             self.shell.show_error(e)
@@ -223,12 +184,12 @@ class PromotionActionsScreen(TierActionsScreen):
 
     @work(group="change", description="verify the log")
     async def _verify(self) -> None:
-        if self._is_busy():
+        if self.is_busy():
             return
         store = self.deck.store
         try:
-            found = await self._at_work(
-                "verify", lambda tell, stop: verify_log(store, on_progress=tell, should_stop=stop)
+            found = await self.at_work(
+                "verify", lambda tell, stop: verify_log(store, on_progress=tell, should_stop=stop), _counted
             )
         except StoppedError:
             self.notify("the log was not verified: stopped")
@@ -270,34 +231,10 @@ class PromotionActionsScreen(TierActionsScreen):
             self.notify(self.shell.read_only_reason, severity="warning")
         return not is_foreign
 
-    def _is_busy(self) -> bool:
-        if self._job is not None:
-            self.notify(f"{self._job.words} is still at work; esc stops it", severity="warning")
-        return self._job is not None
-
-    async def _at_work(self, words: str, do: Callable[[OnProgress, ShouldStop], T]) -> T:
-        """Do it in a thread, with its progress on the screen."""
-        self._job = job = _Job(words, threading.Event())
-        self.show_job(line(f"{words}: at work… ", Piece("esc stops", "muted")))
-
-        def tell(done: int, total: int) -> None:
-            now_s = time.monotonic()
-            if now_s - job.told_at_s >= TELL_S:
-                job.told_at_s = now_s
-                self.post_message(self.JobMoved(words, done, total))
-
-        try:
-            return await asyncio.to_thread(do, tell, job.stopped.is_set)
-        finally:
-            self._job = None
-            self.show_job(())
-
-    def on_promotion_actions_screen_job_moved(self, event: JobMoved) -> None:
-        """Say how far it is."""
-        if self._job is not None and not self._job.stopped.is_set():
-            progress = f"{event.words}: {count(event.done)} of {count(event.total)}"
-            self.show_job(line(Piece(progress, "strong"), Piece(" · esc stops", "muted")))
-
     def _listed(self, items: Sequence[CandidateItem]) -> str:
         lines = verdict_lines([item.candidate for item in items], self.dialog_cells)
         return "\n".join(text_of(one) for one in lines)
+
+
+def _counted(done: int, total: int) -> str:
+    return f"{count(done)} of {count(total)}"

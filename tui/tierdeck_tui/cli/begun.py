@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from tierdeck_tui.view.log_ask import begun_by
+from tierdeck_tui.view.promotion.log_ask import begun_by
 
 
 class Begun(click.Choice[str]):

@@ -18,12 +18,12 @@ from tierdeck_tui.cli.rule_options import rule_option
 from tierdeck_tui.cli.run import Run
 from tierdeck_tui.cli.terminal import width_cells
 from tierdeck_tui.cli.verb import Verb
-from tierdeck_tui.view.candidate_line import candidate_lines
-from tierdeck_tui.view.decision_form import decision_form
 from tierdeck_tui.view.explanation_lines import explanation_lines
 from tierdeck_tui.view.format import count
 from tierdeck_tui.view.masked import masked_form
-from tierdeck_tui.view.sweep_form import candidate_forms
+from tierdeck_tui.view.promotion.candidate_line import candidate_lines
+from tierdeck_tui.view.promotion.decision_form import decision_form
+from tierdeck_tui.view.promotion.sweep_form import candidate_forms
 
 F = TypeVar("F", bound=Callable[..., Any])
 

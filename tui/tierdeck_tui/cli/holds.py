@@ -17,8 +17,8 @@ from tierdeck_tui.cli.terminal import width_cells
 from tierdeck_tui.cli.verb import Verb
 from tierdeck_tui.cli.when import later
 from tierdeck_tui.view.format import counted
-from tierdeck_tui.view.hold_line import hold_lines
 from tierdeck_tui.view.masked import masked_form
+from tierdeck_tui.view.promotion.hold_line import hold_lines
 
 
 @click.command("hold", cls=Verb)

@@ -20,11 +20,11 @@ from tierdeck_tui.cli.stop_flag import stop_flag
 from tierdeck_tui.cli.terminal import width_cells
 from tierdeck_tui.cli.verb import Verb
 from tierdeck_tui.cli.when import later
-from tierdeck_tui.view.decision_form import decision_form
 from tierdeck_tui.view.format import counted
 from tierdeck_tui.view.line import Line, text_of
 from tierdeck_tui.view.masked import masked_form
-from tierdeck_tui.view.move_preview_lines import override_preview_lines
+from tierdeck_tui.view.promotion.decision_form import decision_form
+from tierdeck_tui.view.promotion.move_preview_lines import override_preview_lines
 
 
 @click.command("promote", cls=Verb)

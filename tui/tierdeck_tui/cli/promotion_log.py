@@ -29,9 +29,9 @@ from tierdeck_tui.cli.verb import Verb
 from tierdeck_tui.cli.when import begin_of, end_of
 from tierdeck_tui.reading.promotion_items import undone_by_run
 from tierdeck_tui.view.format import count, counted, local_time
-from tierdeck_tui.view.log_line import log_lines
 from tierdeck_tui.view.masked import masked_form
-from tierdeck_tui.view.run_line import run_lines
+from tierdeck_tui.view.promotion.log_line import log_lines
+from tierdeck_tui.view.promotion.run_line import run_lines
 
 _LIMIT = click.IntRange(min=1)
 

@@ -13,7 +13,7 @@ from tierdeck_tui.cli.run import Run
 from tierdeck_tui.view.format import counted
 from tierdeck_tui.view.line import text_of
 from tierdeck_tui.view.masked import masked_form
-from tierdeck_tui.view.run_line import report_lines
+from tierdeck_tui.view.promotion.run_line import report_lines
 
 
 def put_report(

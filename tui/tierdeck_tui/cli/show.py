@@ -16,12 +16,12 @@ from tierdeck_tui.cli.run import Run
 from tierdeck_tui.cli.terminal import width_cells
 from tierdeck_tui.cli.verb import Verb
 from tierdeck_tui.reading.memory_facts import MemoryFacts, read_memory_facts
-from tierdeck_tui.view.decision_form import decision_form
 from tierdeck_tui.view.detail_lines import detail_text
 from tierdeck_tui.view.excerpt import excerpt_line
 from tierdeck_tui.view.format import short_number
 from tierdeck_tui.view.line import Line, Piece, line
 from tierdeck_tui.view.masked import masked_form
+from tierdeck_tui.view.promotion.decision_form import decision_form
 from tierdeck_tui.view.sanitise import visible
 
 _ROLE_CELLS, _ID_CELLS = 12, 8

@@ -22,10 +22,10 @@ from tierdeck_tui.cli.verb import Verb
 from tierdeck_tui.view.format import count
 from tierdeck_tui.view.line import text_of
 from tierdeck_tui.view.masked import masked_form
-from tierdeck_tui.view.move_preview_lines import sweep_plan_lines
-from tierdeck_tui.view.run_line import report_lines
-from tierdeck_tui.view.sweep_form import sweep_plan_form, what_if_form
-from tierdeck_tui.view.what_if_lines import what_if_lines
+from tierdeck_tui.view.promotion.move_preview_lines import sweep_plan_lines
+from tierdeck_tui.view.promotion.run_line import report_lines
+from tierdeck_tui.view.promotion.sweep_form import sweep_plan_form, what_if_form
+from tierdeck_tui.view.promotion.what_if_lines import what_if_lines
 
 
 @click.command("sweep", cls=Verb)

@@ -26,12 +26,12 @@ from tierdeck_tui.cli.verb import Verb
 from tierdeck_tui.reading.run_undo import read_run_undo
 from tierdeck_tui.view.format import count, counted
 from tierdeck_tui.view.line import text_of
-from tierdeck_tui.view.log_line import deed_words
 from tierdeck_tui.view.masked import masked_form
 from tierdeck_tui.view.newest_deed import Deed, newest_deed, newest_undo
-from tierdeck_tui.view.run_line import refused_line
-from tierdeck_tui.view.run_undo_lines import nothing_to_undo
-from tierdeck_tui.view.undone_evidence import evidence_note
+from tierdeck_tui.view.promotion.log_line import deed_words
+from tierdeck_tui.view.promotion.run_line import refused_line
+from tierdeck_tui.view.promotion.run_undo_lines import nothing_to_undo
+from tierdeck_tui.view.promotion.undone_evidence import evidence_note
 
 _MAX_ENTRIES = 1_000
 

@@ -41,9 +41,9 @@ from tierdeck_tui.screens.confirm import ConfirmDialog
 from tierdeck_tui.screens.job import OnProgress, ShouldStop
 from tierdeck_tui.screens.job_screen import JobScreen
 from tierdeck_tui.screens.label import LabelDialog
-from tierdeck_tui.view.checkpoint_prune import prune_lines, prune_words
-from tierdeck_tui.view.checkpoint_tree import CheckpointRow
-from tierdeck_tui.view.checkpoint_verified import why_words
+from tierdeck_tui.view.checkpoint.prune import prune_lines, prune_words
+from tierdeck_tui.view.checkpoint.tree import CheckpointRow
+from tierdeck_tui.view.checkpoint.verified import why_words
 from tierdeck_tui.view.format import counted, size
 from tierdeck_tui.view.line import line, text_of
 from tierdeck_tui.view.safe_text import safe

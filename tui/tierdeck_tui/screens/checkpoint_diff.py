@@ -20,8 +20,8 @@ from tierdeck.checkpoint.table import VARIABLE
 from tierdeck.errors import TierdeckError
 from tierdeck_tui.actions import bindings_for
 from tierdeck_tui.reading.checkpoint_contents import read_two_values
-from tierdeck_tui.view.checkpoint_diff import diff_lines, value_diff_lines
-from tierdeck_tui.view.checkpoint_sections import failed_lines
+from tierdeck_tui.view.checkpoint.diff import diff_lines, value_diff_lines
+from tierdeck_tui.view.checkpoint.sections import failed_lines
 from tierdeck_tui.view.line import Line, Piece, line
 from tierdeck_tui.view.lines import Lines
 from tierdeck_tui.view.sanitise import visible

@@ -18,8 +18,8 @@ from tierdeck_tui.actions import Scope
 from tierdeck_tui.reading.checkpoint_sessions import Sessions, Signature, read_sessions, root_of, signature_of
 from tierdeck_tui.reading.console import Console
 from tierdeck_tui.screens.restore_actions import RestoreActionsScreen, Waiting
-from tierdeck_tui.view import checkpoint_status as say
-from tierdeck_tui.view.checkpoint_tree import CheckpointRow, SessionRow, TreeRow, nothing_there, row_line, tree_rows
+from tierdeck_tui.view.checkpoint import status as say
+from tierdeck_tui.view.checkpoint.tree import CheckpointRow, SessionRow, TreeRow, nothing_there, row_line, tree_rows
 from tierdeck_tui.view.line import Line
 from tierdeck_tui.widgets.checkpoint_board import CheckpointBoard
 from tierdeck_tui.widgets.line_bar import LineBar

@@ -15,7 +15,7 @@ from textual.widgets import Input, Static
 
 from tierdeck.model import Tier
 from tierdeck_tui.actions import bindings_for
-from tierdeck_tui.view.log_ask import KINDS, RULES, LogAsk
+from tierdeck_tui.view.promotion.log_ask import KINDS, RULES, LogAsk
 from tierdeck_tui.view.sanitise import visible
 from tierdeck_tui.widgets.option_row import OptionRow
 from tierdeck_tui.widgets.safe_input import SafeInput

@@ -34,10 +34,10 @@ from tierdeck_tui.screens.reason import ReasonDialog
 from tierdeck_tui.screens.tier_actions import TierActionsScreen
 from tierdeck_tui.view.format import count, counted
 from tierdeck_tui.view.line import line, text_of
-from tierdeck_tui.view.move_preview_lines import sweep_plan_lines
-from tierdeck_tui.view.run_line import report_words
-from tierdeck_tui.view.run_undo_lines import run_undo_lines
-from tierdeck_tui.view.verdict_lines import verdict_lines
+from tierdeck_tui.view.promotion.move_preview_lines import sweep_plan_lines
+from tierdeck_tui.view.promotion.run_line import report_words
+from tierdeck_tui.view.promotion.run_undo_lines import run_undo_lines
+from tierdeck_tui.view.promotion.verdict_lines import verdict_lines
 
 
 class _Decide(Protocol):

@@ -35,10 +35,10 @@ from tierdeck_tui.reading.promotion_items import (
 from tierdeck_tui.screens.choice import Choice, ChoiceDialog
 from tierdeck_tui.screens.log_filter_form import LogFilterForm
 from tierdeck_tui.screens.promotion_actions import PromotionActionsScreen
-from tierdeck_tui.view import promotion_status as say
-from tierdeck_tui.view.decision_lines import rule_words
 from tierdeck_tui.view.line import Line
-from tierdeck_tui.view.log_ask import RULES, LogAsk
+from tierdeck_tui.view.promotion import status as say
+from tierdeck_tui.view.promotion.decision_lines import rule_words
+from tierdeck_tui.view.promotion.log_ask import RULES, LogAsk
 from tierdeck_tui.view.search_status import marked_piece
 from tierdeck_tui.widgets.line_bar import LineBar
 from tierdeck_tui.widgets.promotion_board import TABS, PromotionBoard, Tab

@@ -12,7 +12,7 @@ from textual.widgets import Input, Static
 
 from tierdeck_tui.reading.restore_plan import RestoreMode, RestorePlan
 from tierdeck_tui.screens.reason import ReasonedDialog
-from tierdeck_tui.view.checkpoint_plan import plan_lines, typed_answer
+from tierdeck_tui.view.checkpoint.plan import plan_lines, typed_answer
 from tierdeck_tui.widgets.dialog_button import DialogButton
 from tierdeck_tui.widgets.option_row import OptionRow
 from tierdeck_tui.widgets.safe_input import SafeInput

@@ -21,7 +21,7 @@ from tierdeck_tui.reading.restore_plan import RestoreMode, RestorePlan, read_res
 from tierdeck_tui.screens.checkpoint_actions import CheckpointActionsScreen
 from tierdeck_tui.screens.confirm import ConfirmDialog
 from tierdeck_tui.screens.restore import MODES, Restore, RestoreDialog
-from tierdeck_tui.view.checkpoint_request import answer_line, request_line
+from tierdeck_tui.view.checkpoint.request import answer_line, request_line
 from tierdeck_tui.view.line import line, text_of
 from tierdeck_tui.view.safe_text import safe
 

@@ -25,10 +25,10 @@ from tierdeck_tui.screens.memory_actions import MemoryActionsScreen
 from tierdeck_tui.screens.override import Override, OverrideDialog
 from tierdeck_tui.screens.reason import ReasonDialog
 from tierdeck_tui.view.format import counted
-from tierdeck_tui.view.hold_line import hold_words
 from tierdeck_tui.view.line import text_of
-from tierdeck_tui.view.move_preview_lines import override_preview_lines
-from tierdeck_tui.view.run_line import refused_line, report_words
+from tierdeck_tui.view.promotion.hold_line import hold_words
+from tierdeck_tui.view.promotion.move_preview_lines import override_preview_lines
+from tierdeck_tui.view.promotion.run_line import refused_line, report_words
 from tierdeck_tui.view.safe_text import safe
 from tierdeck_tui.view.sanitise import cut
 

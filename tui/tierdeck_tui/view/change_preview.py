@@ -9,9 +9,9 @@ from tierdeck.model import Node, NodeChanges, Revision, Tier
 from tierdeck.promote.records import LogEntry
 from tierdeck.secret_scan import mask_secrets
 from tierdeck_tui.view.format import counted, local_time, short_number
-from tierdeck_tui.view.log_line import deed_words
+from tierdeck_tui.view.promotion.log_line import deed_words
+from tierdeck_tui.view.promotion.undone_evidence import evidence_note
 from tierdeck_tui.view.sanitise import cut, visible
-from tierdeck_tui.view.undone_evidence import evidence_note
 
 _MAX_SHOWN = 6
 _TEXT_CELLS = 60

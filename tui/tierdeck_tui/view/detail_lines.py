@@ -12,15 +12,15 @@ from tierdeck.search.hit import Hit, SearchAnswer
 from tierdeck_tui.reading.memory_facts import MemoryFacts
 from tierdeck_tui.view.access_lines import access_lines
 from tierdeck_tui.view.body import body_lines
-from tierdeck_tui.view.decision_lines import decision_lines
 from tierdeck_tui.view.excerpt import masked_pieces
 from tierdeck_tui.view.format import age, counted, local_time, percent
 from tierdeck_tui.view.history_lines import confidence_lines, revision_lines
-from tierdeck_tui.view.hold_line import hold_words
 from tierdeck_tui.view.line import Line, Piece, line
 from tierdeck_tui.view.lines import Lines
+from tierdeck_tui.view.promotion.decision_lines import decision_lines
+from tierdeck_tui.view.promotion.hold_line import hold_words
+from tierdeck_tui.view.promotion.tier_history import tier_history_lines
 from tierdeck_tui.view.sanitise import visible
-from tierdeck_tui.view.tier_history import tier_history_lines
 from tierdeck_tui.view.why import why_lines
 from tierdeck_tui.view.wrap import wrap
 

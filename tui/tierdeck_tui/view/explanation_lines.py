@@ -6,13 +6,13 @@ from collections.abc import Sequence
 
 from tierdeck.model import NodeRow, TierMove
 from tierdeck.promote.outlook.why import Explanation
-from tierdeck_tui.view.decision_lines import DISMISSED_WORDS, clock_note, decision_lines
 from tierdeck_tui.view.excerpt import excerpt_line
 from tierdeck_tui.view.format import count, counted, local_time
-from tierdeck_tui.view.hold_line import hold_words
 from tierdeck_tui.view.line import Line, Piece, line
+from tierdeck_tui.view.promotion.decision_lines import DISMISSED_WORDS, clock_note, decision_lines
+from tierdeck_tui.view.promotion.hold_line import hold_words
+from tierdeck_tui.view.promotion.tier_history import tier_history_lines
 from tierdeck_tui.view.safe_text import safe
-from tierdeck_tui.view.tier_history import tier_history_lines
 from tierdeck_tui.view.wrap import wrap
 
 _INDENT = "   "

@@ -12,9 +12,9 @@ from tierdeck_tui.reading.checkpoint_facts import CheckpointFacts
 from tierdeck_tui.reading.console import MeaningState
 from tierdeck_tui.reading.overview_facts import OverviewFacts
 from tierdeck_tui.view.card_line import CardLine, State
-from tierdeck_tui.view.decision_lines import rule_words
 from tierdeck_tui.view.format import age, count, counted, percent, size
-from tierdeck_tui.view.run_line import moved_words
+from tierdeck_tui.view.promotion.decision_lines import rule_words
+from tierdeck_tui.view.promotion.run_line import moved_words
 
 if TYPE_CHECKING:
     from tierdeck.embed.coverage import Coverage

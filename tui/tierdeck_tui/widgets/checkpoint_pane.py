@@ -19,15 +19,15 @@ from tierdeck.checkpoint.folder import Listed
 from tierdeck.errors import TierdeckError
 from tierdeck.times import now_ms
 from tierdeck_tui.reading.checkpoint_contents import SECTIONS, SectionFacts, SectionName, read_section, read_value
-from tierdeck_tui.view.checkpoint_sections import (
+from tierdeck_tui.view.checkpoint.sections import (
     TITLES,
     decoded_lines,
     failed_lines,
     section_lines,
     session_lines,
 )
-from tierdeck_tui.view.checkpoint_tree import CheckpointRow, SessionRow, TreeRow
-from tierdeck_tui.view.checkpoint_variables import variable_line, variables_lines
+from tierdeck_tui.view.checkpoint.tree import CheckpointRow, SessionRow, TreeRow
+from tierdeck_tui.view.checkpoint.variables import variable_line, variables_lines
 from tierdeck_tui.view.line import Line, Piece, line
 from tierdeck_tui.view.lines import Lines
 from tierdeck_tui.widgets.line_list import LineList

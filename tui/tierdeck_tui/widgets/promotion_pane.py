@@ -16,7 +16,7 @@ from tierdeck_tui.reading.promotion_items import Item
 from tierdeck_tui.reading.promotion_subject import read_promotion_subject
 from tierdeck_tui.view.detail_lines import DetailText
 from tierdeck_tui.view.line import Piece, line
-from tierdeck_tui.view.promotion_pane import pane_text
+from tierdeck_tui.view.promotion.pane import pane_text
 from tierdeck_tui.view.sanitise import visible
 from tierdeck_tui.view.wrap import wrap
 from tierdeck_tui.widgets.text_view import TextView

@@ -20,7 +20,7 @@ from tierdeck.errors import TierdeckError
 from tierdeck.times import now_ms
 from tierdeck_tui.reading.promotion_items import PAGE_ROWS, Item, ItemPage, ReadItems
 from tierdeck_tui.view.line import ROW_LINES, Piece, fit, line
-from tierdeck_tui.view.promotion_row import ItemLook, item_lines
+from tierdeck_tui.view.promotion.row import ItemLook, item_lines
 from tierdeck_tui.view.wrap import wrap
 from tierdeck_tui.widgets.cursor_list import CursorList
 

@@ -12,9 +12,9 @@ from tierdeck_tui.cli.output import put_json, put_lines, talk
 from tierdeck_tui.cli.run import Run
 from tierdeck_tui.cli.terminal import width_cells
 from tierdeck_tui.cli.verb import Verb
-from tierdeck_tui.view.checkpoint_diff import diff_lines, value_diff_lines
-from tierdeck_tui.view.checkpoint_form import diff_form
-from tierdeck_tui.view.checkpoint_value_form import value_form
+from tierdeck_tui.view.checkpoint.diff import diff_lines, value_diff_lines
+from tierdeck_tui.view.checkpoint.form import diff_form
+from tierdeck_tui.view.checkpoint.value_form import value_form
 from tierdeck_tui.view.masked import masked_form
 
 

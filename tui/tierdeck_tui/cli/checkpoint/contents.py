@@ -17,11 +17,11 @@ from tierdeck_tui.cli.run import Run
 from tierdeck_tui.cli.terminal import width_cells
 from tierdeck_tui.cli.verb import Verb
 from tierdeck_tui.reading.checkpoint_parts import PART_NAMES, PartName, read_part
-from tierdeck_tui.view.checkpoint_form import checkpoint_form, head_form, loss_form, variable_form
-from tierdeck_tui.view.checkpoint_summary import summary_lines
-from tierdeck_tui.view.checkpoint_value import value_lines, whole_text
-from tierdeck_tui.view.checkpoint_value_form import value_form
-from tierdeck_tui.view.checkpoint_variables import loss_lines, variables_lines
+from tierdeck_tui.view.checkpoint.form import checkpoint_form, head_form, loss_form, variable_form
+from tierdeck_tui.view.checkpoint.summary import summary_lines
+from tierdeck_tui.view.checkpoint.value import value_lines, whole_text
+from tierdeck_tui.view.checkpoint.value_form import value_form
+from tierdeck_tui.view.checkpoint.variables import loss_lines, variables_lines
 from tierdeck_tui.view.line import Piece, line
 from tierdeck_tui.view.masked import masked_form
 

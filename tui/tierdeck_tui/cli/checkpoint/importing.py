@@ -16,8 +16,8 @@ from tierdeck_tui.cli.progress import ProgressBar
 from tierdeck_tui.cli.run import Run
 from tierdeck_tui.cli.terminal import width_cells
 from tierdeck_tui.cli.verb import Verb
-from tierdeck_tui.view.checkpoint_form import loss_form
-from tierdeck_tui.view.checkpoint_import import taken_lines
+from tierdeck_tui.view.checkpoint.form import loss_form
+from tierdeck_tui.view.checkpoint.import_lines import taken_lines
 from tierdeck_tui.view.format import count, counted
 from tierdeck_tui.view.masked import masked_form
 

@@ -14,8 +14,8 @@ from tierdeck_tui.cli.output import put_json, put_lines, talk
 from tierdeck_tui.cli.run import Run
 from tierdeck_tui.cli.terminal import width_cells
 from tierdeck_tui.cli.verb import Verb
-from tierdeck_tui.view.checkpoint_form import checkpoint_form, session_info_form
-from tierdeck_tui.view.checkpoint_row import session_info_line, session_lines
+from tierdeck_tui.view.checkpoint.form import checkpoint_form, session_info_form
+from tierdeck_tui.view.checkpoint.row import session_info_line, session_lines
 from tierdeck_tui.view.format import counted
 from tierdeck_tui.view.masked import masked_form
 

@@ -18,8 +18,8 @@ from tierdeck_tui.cli.output import put, put_json, put_lines, talk
 from tierdeck_tui.cli.run import Run
 from tierdeck_tui.cli.terminal import width_cells
 from tierdeck_tui.cli.verb import Verb
-from tierdeck_tui.view.checkpoint_form import checkpoint_form
-from tierdeck_tui.view.checkpoint_prune import prune_lines, prune_words, trashed_line
+from tierdeck_tui.view.checkpoint.form import checkpoint_form
+from tierdeck_tui.view.checkpoint.prune import prune_lines, prune_words, trashed_line
 from tierdeck_tui.view.format import counted, size
 from tierdeck_tui.view.line import text_of
 from tierdeck_tui.view.masked import masked_form

@@ -15,7 +15,7 @@ from tierdeck_tui.cli.checkpoint.sessions import session_folder
 from tierdeck_tui.cli.output import put, put_json, put_lines, talk
 from tierdeck_tui.cli.run import Run
 from tierdeck_tui.cli.verb import Verb
-from tierdeck_tui.view.checkpoint_request import answer_line, request_line
+from tierdeck_tui.view.checkpoint.request import answer_line, request_line
 from tierdeck_tui.view.line import text_of
 from tierdeck_tui.view.masked import masked_form
 

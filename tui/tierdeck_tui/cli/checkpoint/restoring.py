@@ -21,8 +21,8 @@ from tierdeck_tui.cli.run import Run
 from tierdeck_tui.cli.terminal import width_cells
 from tierdeck_tui.cli.verb import Verb
 from tierdeck_tui.reading.restore_plan import RestoreMode, RestorePlan, read_restore_plan
-from tierdeck_tui.view.checkpoint_form import plan_form
-from tierdeck_tui.view.checkpoint_plan import plan_lines, typed_answer
+from tierdeck_tui.view.checkpoint.form import plan_form
+from tierdeck_tui.view.checkpoint.plan import plan_lines, typed_answer
 from tierdeck_tui.view.line import text_of
 from tierdeck_tui.view.masked import masked_form
 from tierdeck_tui.view.sanitise import visible

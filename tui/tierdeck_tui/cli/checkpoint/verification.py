@@ -18,7 +18,7 @@ from tierdeck_tui.cli.progress import ProgressBar
 from tierdeck_tui.cli.run import Run
 from tierdeck_tui.cli.stop_flag import StopFlag, stop_flag
 from tierdeck_tui.cli.verb import Verb
-from tierdeck_tui.view.checkpoint_verified import verified_line
+from tierdeck_tui.view.checkpoint.verified import verified_line
 from tierdeck_tui.view.format import counted
 from tierdeck_tui.view.masked import masked_form
 

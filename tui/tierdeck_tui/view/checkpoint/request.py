@@ -1,0 +1,33 @@
+"""What was asked of a running agent, and what became of it. Pure."""
+
+from __future__ import annotations
+
+from tierdeck.checkpoint.folder.requests import Answer, Request
+from tierdeck_tui.view.checkpoint.row import NS_PER_MS
+from tierdeck_tui.view.format import age
+from tierdeck_tui.view.line import Line, Piece, Role, line
+from tierdeck_tui.view.safe_text import safe
+
+_ROLES: dict[str, Role] = {"applied": "good", "refused": "error", "expired": "warning"}
+
+
+def request_line(request: Request, now_ms: int, *, is_expired: bool = False) -> Line:
+    """`requested 3m ago by ops: go back to 00000003-15-….rlmckpt`; of any length."""
+    state = Piece("expired ", "warning") if is_expired else Piece("requested ", "warning")
+    what = f"go back to {safe(request.file)}" if request.kind == "rewind" else "save a checkpoint"
+    return line(
+        state,
+        Piece(f"{age(request.at_ns // NS_PER_MS, now_ms)} ago by {safe(request.by)}: ", "muted"),
+        Piece(what, "strong"),
+        Piece(f"  {request.request_id}", "muted"),
+    )
+
+
+def answer_line(answer: Answer) -> Line:
+    """`applied: 00000009-4-….rlmckpt`, `refused: why`; of any length."""
+    told = answer.why or answer.file
+    return line(
+        Piece(answer.state, _ROLES.get(answer.state, "plain")),
+        Piece(f": {safe(told)}" if told else ""),
+        Piece(f"  {answer.request_id}", "muted"),
+    )

@@ -1,0 +1,171 @@
+"""The inspect pane's sections as lines, each laid out when it is asked for. Pure, and meant for a worker thread."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from tierdeck.checkpoint import Head, Loss, Operation
+from tierdeck.checkpoint.folder import Listed
+from tierdeck.errors import TierdeckError
+from tierdeck.secret_scan import mask_secrets
+from tierdeck_tui.reading.checkpoint_contents import SectionFacts, SectionName, ValueFacts
+from tierdeck_tui.reading.checkpoint_sessions import SessionContents
+from tierdeck_tui.view.body import body_lines
+from tierdeck_tui.view.checkpoint.plan import operation_line
+from tierdeck_tui.view.checkpoint.request import request_line
+from tierdeck_tui.view.checkpoint.row import session_info_line
+from tierdeck_tui.view.checkpoint.summary import summary_lines
+from tierdeck_tui.view.checkpoint.tree import BranchRow, SessionRow
+from tierdeck_tui.view.checkpoint.value import kind_words, value_lines, value_words, whole_text
+from tierdeck_tui.view.checkpoint.variables import loss_lines, losses_words
+from tierdeck_tui.view.format import count, counted
+from tierdeck_tui.view.line import Line, Piece, line
+from tierdeck_tui.view.lines import Lines
+from tierdeck_tui.view.safe_text import safe
+from tierdeck_tui.view.wrap import wrap
+
+TITLES: Mapping[SectionName, str] = {
+    "summary": "Summary",
+    "variables": "Variables",
+    "lost": "Lost",
+    "memory": "Memory",
+    "messages": "Messages",
+    "trajectory": "Events",
+    "operations": "Operations",
+}
+MAX_MESSAGES = 200
+_MAX_MESSAGE_CHARS = 4_000
+_MAX_TEXT_CHARS = 64_000
+_MAX_OPERATIONS = 500
+_WIDE_CELLS = 400
+_OVERLAP_CHARS = 8_000  # the longest secret that is looked for
+
+
+def section_lines(facts: SectionFacts, cells: int, *, reveal: bool = False) -> Lines:
+    """Any section but the variables', which are a list; none of the lines is wider than `cells`."""
+    match facts.section:
+        case "summary":
+            return Lines(_summary(facts.listed, facts.head, cells))
+        case "lost":
+            return Lines(_lost(facts.losses, cells))
+        case "operations":
+            return Lines(_operations(facts.operations, cells))
+        case "messages":
+            return Lines(_messages(facts.part, cells, reveal=reveal))
+        case _:
+            return Lines(_value(facts.part, cells, reveal=reveal))
+
+
+def decoded_lines(facts: ValueFacts, cells: int, *, reveal: bool = False) -> Lines:
+    """One variable: its name and type, what of it is not as it was, and its value."""
+    head = line(Piece(safe(facts.name), "strong"), Piece(f"  {safe(kind_words(facts.value))}", "type"))
+    lines = Lines([*wrap(head, cells), *loss_lines(facts.losses, cells), line("")])
+    lines.extend(_value(facts.value, cells, reveal=reveal))
+    return lines
+
+
+def failed_lines(listed: Listed | None, error: TierdeckError, cells: int) -> Lines:
+    """Why there is nothing to read; of a checkpoint, with what its folder knows of it."""
+    lines = Lines(_summary(listed, None, cells) if listed is not None else ())
+    lines.extend([line(""), *wrap(line(Piece("error: ", "error"), safe(error.message)), cells)])
+    if error.hint:
+        lines.extend(wrap(line(Piece(safe(error.hint), "muted")), cells))
+    return lines
+
+
+def session_lines(row: SessionRow | BranchRow, contents: SessionContents | None, now_ms: int, cells: int) -> Lines:
+    """A session: what it is, what its agent was asked for, and what is wrong with it."""
+    info = row.info
+    parts = [
+        line(Piece(safe(info.session_id), "strong")),
+        line(*_trimmed(session_info_line(info, now_ms, _WIDE_CELLS))[1:]),
+        line(Piece(safe(str(info.path)), "muted")),
+        line(""),
+        _live_line(is_live=info.is_live),
+    ]
+    if contents is not None and contents.request is not None:
+        parts.append(request_line(contents.request, now_ms))
+    problems = contents.problems if contents is not None else ()
+    parts += [line(Piece(safe(problem), "warning")) for problem in problems]
+    if isinstance(row, BranchRow):
+        parts += [line(""), line(f"branch {row.branch.name or 'not known'}: "
+                                 f"{counted(len(row.branch.rows), 'checkpoint')}")]  # fmt: skip
+    elif contents is None:
+        parts += [line(""), line(Piece("enter lists its checkpoints", "muted"))]
+    return Lines(part for one in parts for part in wrap(one, cells))
+
+
+def _live_line(*, is_live: bool) -> Line:
+    if is_live:
+        return line(Piece("an agent runs it: a rewind is asked of it, and it answers at its turn's end", "good"))
+    return line(Piece("no agent runs it now", "muted"))
+
+
+def _summary(listed: Listed, head: Head | None, cells: int) -> Iterable[Line]:
+    # The path comes whole, to be copied from a terminal's output; here its end is what tells files apart.
+    return (part for one in summary_lines(listed, head, cells) for part in wrap(one, cells))
+
+
+def _lost(losses: tuple[Loss, ...], cells: int) -> Iterable[Line]:
+    if not losses:
+        yield line(Piece("nothing is missing: everything was saved as it was", "good"))
+        return
+    yield line(Piece(losses_words(losses), "warning"))
+    yield line("")
+    yield from loss_lines(losses, cells)
+
+
+def _operations(operations: tuple[Operation, ...], cells: int) -> Iterable[Line]:
+    if not operations:
+        yield line(Piece("no operation was planned or under way", "muted"))
+    for each in operations[:_MAX_OPERATIONS]:
+        yield from wrap(_trimmed(operation_line(each, _WIDE_CELLS)), cells)
+        if each.state == "done":
+            yield from wrap(line(Piece(f"  result: {safe(value_words(each.result))}", "muted")), cells)
+    if len(operations) > _MAX_OPERATIONS:
+        yield _more(len(operations) - _MAX_OPERATIONS)
+
+
+def _messages(part: object, cells: int, *, reveal: bool) -> Iterable[Line]:
+    """A message a paragraph where it is one of the usual form; else as any value."""
+    if type(part) is not list or not part:
+        yield from _value(part, cells, reveal=reveal) if part else [line(Piece("no message", "muted"))]
+        return
+    for number, message in enumerate(part[:MAX_MESSAGES], 1):
+        role = message.get("role") if type(message) is dict else None
+        content = message.get("content") if type(message) is dict else None
+        yield line(Piece(f"{number}  ", "muted"), Piece(safe(role if type(role) is str else None), "type"))
+        if type(content) is str:
+            yield from _text(content, _MAX_MESSAGE_CHARS, cells, reveal=reveal)
+        else:
+            yield from value_lines(message, cells, limit_rows=20, reveal=reveal)
+        yield line("")
+    if len(part) > MAX_MESSAGES:
+        yield _more(len(part) - MAX_MESSAGES)
+
+
+def _value(value: object, cells: int, *, reveal: bool) -> Iterable[Line]:
+    text = whole_text(value)
+    if text is None:
+        yield from value_lines(value, cells, reveal=reveal)
+        return
+    yield from _text(text, _MAX_TEXT_CHARS, cells, reveal=reveal)
+
+
+def _text(text: str, limit_chars: int, cells: int, *, reveal: bool) -> Iterable[Line]:
+    # Masked before it is cut: half a secret would not be known as one.
+    part = text[: limit_chars + _OVERLAP_CHARS]
+    shown = part if reveal else mask_secrets(part)
+    yield from body_lines(shown[:limit_chars], cells, reveal=True)
+    if len(text) > limit_chars:
+        left = counted(len(text) - limit_chars, "more character")
+        yield line(Piece(f"… {left}: `tierdeck checkpoint var` and `show --part` write all", "muted"))
+
+
+def _trimmed(padded: Line) -> Line:
+    """The line without the blanks that fill it up."""
+    return padded if padded[-1].text.strip() else padded[:-1]
+
+
+def _more(number: int) -> Line:
+    return line(Piece(f"and {count(number)} more", "muted"))

@@ -1,0 +1,1 @@
+"""Promotion as lines and as JSON: pure, for the screen and the verbs alike."""

@@ -58,7 +58,6 @@ from tierdeck.store import (
 if TYPE_CHECKING:
     from tierdeck.embed.coverage import coverage as coverage
     from tierdeck.embed.indexer import run_indexer as run_indexer
-    from tierdeck.embed.vector_index import open_vector_index as open_vector_index
     from tierdeck.promote import Rules as Rules
     from tierdeck.promote import apply_sweep as apply_sweep
     from tierdeck.promote import approve as approve
@@ -78,6 +77,7 @@ if TYPE_CHECKING:
     from tierdeck.promote import why as why
     from tierdeck.session import Session as Session
     from tierdeck.session import open_session as open_session
+    from tierdeck.vectors.vector_index import open_vector_index as open_vector_index
 
 _PROMOTION = (
     "Rules",
@@ -102,7 +102,7 @@ _PROMOTION = (
 # start of a search.
 _LATER = {
     "coverage": "tierdeck.embed.coverage",
-    "open_vector_index": "tierdeck.embed.vector_index",
+    "open_vector_index": "tierdeck.vectors.vector_index",
     "run_indexer": "tierdeck.embed.indexer",
     "Session": "tierdeck.session",
     "open_session": "tierdeck.session",

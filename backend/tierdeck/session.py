@@ -38,7 +38,7 @@ from tierdeck.store import Store, get_node
 
 if TYPE_CHECKING:
     from tierdeck.embed.embedder import Embedder
-    from tierdeck.embed.vector_index import VectorIndex
+    from tierdeck.vectors.vector_index import VectorIndex
 
 _PROMOTION = PromotionSettings()
 _SEARCH = SearchSettings()

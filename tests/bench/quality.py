@@ -22,9 +22,9 @@ from numpy.typing import NDArray
 
 from tests.bench.retrieval_collection import Collection, JudgedQuery, make_store, read_collection
 from tierdeck.embed.embedder import Embedder
-from tierdeck.embed.vector_index import VectorIndex, open_vector_index
 from tierdeck.search import SearchAnswer, hybrid_search, rerank
 from tierdeck.store import Store
+from tierdeck.vectors.vector_index import VectorIndex, open_vector_index
 
 CUT = 10
 RESAMPLES = 10_000

@@ -27,15 +27,15 @@ from tierdeck.config import EmbeddingSettings
 from tierdeck.embed import index_path, make_embedder
 from tierdeck.embed.catch_up import catch_up
 from tierdeck.embed.claim import new_claimant
-from tierdeck.embed.index_file import create_vectors, open_for_writing, rebuild_index
 from tierdeck.embed.index_writer import IndexWriter, Made
 from tierdeck.embed.indexer import run_indexer
-from tierdeck.embed.model_record import Model, prepare_tables
 from tierdeck.embed.work_queue import WorkQueue
+from tierdeck.index.file import create_vectors, open_for_writing, rebuild_index
 from tierdeck.model import NodeDraft
 from tierdeck.store import Store, open_store
 from tierdeck.store.nodes import add_nodes
 from tierdeck.times import now_ms
+from tierdeck.vectors.model_record import Model, prepare_tables
 
 BATCH_ROWS = 1_024
 

@@ -4,7 +4,7 @@ Importing this package stays light: numpy, openai and wordllama come in only wit
 """
 
 from tierdeck.embed.embedder import Embedder
-from tierdeck.embed.index_path import index_path
 from tierdeck.embed.make import ModelChoice, chosen_model, make_embedder
+from tierdeck.index.path import index_path
 
 __all__ = ["Embedder", "ModelChoice", "chosen_model", "index_path", "make_embedder"]

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from tierdeck.embed.embedder import Embedder
 from tierdeck.embed.stoppable import run_stoppable, wait_stoppable
-from tierdeck.embed.unit_vectors import unit_rows, unit_vector
 from tierdeck.errors import ProviderError, VectorRefusedError
+from tierdeck.vectors.unit_vectors import unit_rows, unit_vector
 
 MAX_WAIT_S = 120.0
 _FIRST_WAIT_S = 0.5

@@ -14,8 +14,8 @@ import apsw
 
 from tierdeck import db
 from tierdeck.embed.mend import mend
-from tierdeck.embed.model_record import Model, all_models, load_table, save_table
-from tierdeck.embed.store_texts import (
+from tierdeck.embed.work_queue import NO_TEXT, OFF
+from tierdeck.index.store_texts import (
     TextPage,
     TextState,
     all_texts,
@@ -24,8 +24,8 @@ from tierdeck.embed.store_texts import (
     is_same_history,
     last_change,
 )
-from tierdeck.embed.work_queue import NO_TEXT, OFF
 from tierdeck.store import Store, embedding_off
+from tierdeck.vectors.model_record import Model, all_models, load_table, save_table
 
 StateValues = tuple[str, str, bool, str | None, str, int, str]
 # Ids and hashes are random, so that a transaction touches most pages of their indexes: few of them, not too long.

@@ -9,12 +9,12 @@ from dataclasses import dataclass, field
 import apsw
 
 from tierdeck.config import EmbeddingSettings
-from tierdeck.embed.index_file import index_errors, open_for_reading
-from tierdeck.embed.index_path import index_path
 from tierdeck.embed.make import ModelChoice, chosen_model
-from tierdeck.embed.model_record import Model, current_model
 from tierdeck.embed.pending_texts import look_through
+from tierdeck.index.file import index_errors, open_for_reading
+from tierdeck.index.path import index_path
 from tierdeck.store import Store
+from tierdeck.vectors.model_record import Model, current_model
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,15 +7,15 @@ from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from tierdeck.config import EmbeddingSettings
-from tierdeck.embed.index_file import index_errors, open_for_reading
-from tierdeck.embed.index_path import index_path
 from tierdeck.embed.make import ModelChoice, base_url, chosen_model
-from tierdeck.embed.model_record import Model, has_probe
 from tierdeck.embed.pending_texts import LookedThrough, look_through
 from tierdeck.embed.probe_sentences import PROBE_SENTENCES
 from tierdeck.embed.text_fit import MAX_TEXT_TOKENS, token_bound
 from tierdeck.errors import ModelUnavailableError
+from tierdeck.index.file import index_errors, open_for_reading
+from tierdeck.index.path import index_path
 from tierdeck.store import Store
+from tierdeck.vectors.model_record import Model, has_probe
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 
 from tierdeck import db
 from tierdeck.embed.catch_up import remove_nodes
-from tierdeck.embed.index_file import get_setting, set_setting
-from tierdeck.embed.model_record import Model, load_table, save_table
-from tierdeck.embed.store_texts import read_texts
 from tierdeck.embed.work_queue import OFF, OpenStatus, Work, WorkQueue
+from tierdeck.index.file import get_setting, set_setting
+from tierdeck.index.store_texts import read_texts
 from tierdeck.model import content_hash
 from tierdeck.store import Store, embedding_off
+from tierdeck.vectors.model_record import Model, load_table, save_table
 
 
 @dataclass(frozen=True, slots=True)

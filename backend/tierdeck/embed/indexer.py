@@ -18,18 +18,18 @@ from tierdeck.embed.catch_up import catch_up
 from tierdeck.embed.claim import new_claimant
 from tierdeck.embed.embed_report import EmbedProgress, EmbedReport
 from tierdeck.embed.embedder import Embedder
-from tierdeck.embed.index_file import index_errors, open_for_writing
-from tierdeck.embed.index_path import index_path
 from tierdeck.embed.index_writer import IndexWriter, Made
-from tierdeck.embed.model_record import Model, has_probe, has_vectors, prepare_tables, save_probe, swap_in
 from tierdeck.embed.probe_sentences import PROBE_SENTENCES
 from tierdeck.embed.run_tally import RunTally
 from tierdeck.embed.text_fit import first_fitting, fit_text, token_bound
 from tierdeck.embed.work_queue import SECRET, OpenStatus, Work, WorkQueue
 from tierdeck.errors import ProviderError, StoppedError
+from tierdeck.index.file import index_errors, open_for_writing
+from tierdeck.index.path import index_path
 from tierdeck.secret_scan import has_secret
 from tierdeck.store import Store
 from tierdeck.times import now_ms
+from tierdeck.vectors.model_record import Model, has_probe, has_vectors, prepare_tables, save_probe, swap_in
 
 _LEASE_MS = 120_000
 _STOPPED = "stopped; the next run goes on from here"

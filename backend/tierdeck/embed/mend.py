@@ -10,7 +10,7 @@ import apsw
 import numpy as np
 
 from tierdeck import db
-from tierdeck.embed.model_record import Model, load_table, save_table, table_of
+from tierdeck.vectors.model_record import Model, load_table, save_table, table_of
 
 
 def mend(conn: apsw.Connection, model: Model) -> bool:

@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 
 import apsw
 
-from tierdeck.embed.model_record import Model
-from tierdeck.embed.store_texts import TextState, all_texts
 from tierdeck.embed.work_queue import SECRET
 from tierdeck.errors import StoppedError
+from tierdeck.index.store_texts import TextState, all_texts
 from tierdeck.store import Store
+from tierdeck.vectors.model_record import Model
 
 _STATE = (
     "SELECT content_hash, status, seq, error FROM embedding_state"

@@ -11,7 +11,7 @@ import apsw
 
 from tierdeck import db
 from tierdeck.embed.claim import is_claimed
-from tierdeck.embed.model_record import Model
+from tierdeck.vectors.model_record import Model
 
 OFF = "embedding is off for this memory"
 NO_TEXT = "no text to embed"

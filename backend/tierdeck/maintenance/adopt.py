@@ -14,8 +14,8 @@ from pathlib import Path
 import apsw
 
 from tierdeck import db, migrate
-from tierdeck.embed.index_path import beside_index_path, cached_index_path
 from tierdeck.errors import InvalidValueError, NotAStoreError, StoreNotFoundError
+from tierdeck.index.path import beside_index_path, cached_index_path
 from tierdeck.maintenance.backup import backup_before
 from tierdeck.maintenance.index_move import move_index, remove_index
 from tierdeck.migrate import StoreKind

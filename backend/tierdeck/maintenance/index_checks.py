@@ -8,9 +8,9 @@ from pathlib import Path
 from tierdeck import db
 from tierdeck.config import EmbeddingSettings
 from tierdeck.embed.coverage import Coverage, coverage
-from tierdeck.embed.index_file import get_setting, index_errors, open_for_reading
-from tierdeck.embed.index_path import SUFFIX, cache_folder, cached_index_path, index_path
 from tierdeck.errors import StoreError
+from tierdeck.index.file import get_setting, index_errors, open_for_reading
+from tierdeck.index.path import SUFFIX, cache_folder, cached_index_path, index_path
 from tierdeck.maintenance.health import DETAILS, Check
 from tierdeck.store import Store
 

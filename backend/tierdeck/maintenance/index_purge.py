@@ -9,8 +9,8 @@ from contextlib import closing
 import apsw
 
 from tierdeck import db
-from tierdeck.embed.index_path import cached_index_path, index_path
 from tierdeck.errors import TierdeckError
+from tierdeck.index.path import cached_index_path, index_path
 from tierdeck.maintenance.index_move import remove_index
 from tierdeck.store import Store
 
@@ -36,7 +36,7 @@ def purge_index(store: Store, ids: Sequence[str]) -> tuple[int, list[str]]:
 def _remove(store: Store, ids: Sequence[str]) -> tuple[int, list[str]]:
     # Here, not above: the command line must not pay for numpy when there is no index.
     from tierdeck.embed.catch_up import remove_nodes
-    from tierdeck.embed.index_file import index_errors, open_for_writing
+    from tierdeck.index.file import index_errors, open_for_writing
 
     path = index_path(store)
     with closing(open_for_writing(store)) as conn, index_errors(path):

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from tierdeck.embed.embedder import Embedder
-    from tierdeck.embed.vector_index import VectorIndex
+    from tierdeck.vectors.vector_index import VectorIndex
 
 # So many of each leg's best are scored: max(4 x the hits asked for, 50).
 MIN_POOL_ROWS = 50

@@ -13,10 +13,10 @@ import apsw
 import numpy as np
 from numpy.typing import NDArray
 
-from tierdeck.embed.vector_index import MAX_NEAREST, VectorIndex
 from tierdeck.search.condition import Condition
 from tierdeck.search.hit import SemanticPart
 from tierdeck.store.rows import as_bytes, text_of
+from tierdeck.vectors.vector_index import MAX_NEAREST, VectorIndex
 
 Vector = NDArray[np.float64]
 

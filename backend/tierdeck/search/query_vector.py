@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from tierdeck.embed.embedder import Embedder
-    from tierdeck.embed.vector_index import VectorIndex
     from tierdeck.search.meaning_leg import MeaningLeg
+    from tierdeck.vectors.vector_index import VectorIndex
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,8 +69,8 @@ class MeaningSource:
             vector = self.embedder.embed([text])[0]
         if vector is None:
             return Meaning(off="no embedding model is in use")
-        from tierdeck.embed.unit_vectors import unit_vector
         from tierdeck.search.meaning_leg import MeaningLeg
+        from tierdeck.vectors.unit_vectors import unit_vector
 
         return Meaning(MeaningLeg(index, unit_vector(vector, dimensions, of="the query")), model)
 

@@ -14,16 +14,16 @@ import pytest
 from tests.tierdeck.embed.conftest import Remote
 from tierdeck.config import EmbeddingSettings
 from tierdeck.embed import make_embedder
-from tierdeck.embed.index_file import open_for_writing
 from tierdeck.embed.indexer import run_indexer
-from tierdeck.embed.model_record import Model, load_table
-from tierdeck.embed.vector_index import open_vector_index
 from tierdeck.embed.work_queue import OFF
+from tierdeck.index.file import open_for_writing
 from tierdeck.model import NodeChanges, NodeDraft, content_hash
 from tierdeck.promote.moves.override import archive_nodes
 from tierdeck.store import Store, open_store
 from tierdeck.store.changes import edit_node
 from tierdeck.store.nodes import add_nodes
+from tierdeck.vectors.model_record import Model, load_table
+from tierdeck.vectors.vector_index import open_vector_index
 
 Fill = Callable[..., list[str]]
 LOCAL = EmbeddingSettings(provider="local")

@@ -8,14 +8,14 @@ import pytest
 from tests.tierdeck.embed.conftest import Remote
 from tierdeck.embed import index_path
 from tierdeck.embed.embed_report import EmbedProgress
-from tierdeck.embed.index_file import open_for_writing
-from tierdeck.embed.vector_index import VectorIndex, open_vector_index
 from tierdeck.embed.work_queue import OFF, SECRET
+from tierdeck.index.file import open_for_writing
 from tierdeck.model import NodeChanges, NodeDraft, content_hash
 from tierdeck.promote.moves.override import archive_nodes
 from tierdeck.store import Store
 from tierdeck.store.changes import edit_node
 from tierdeck.store.nodes import add_node, add_nodes
+from tierdeck.vectors.vector_index import VectorIndex, open_vector_index
 
 Fill = Callable[..., list[str]]
 

@@ -12,7 +12,7 @@ import pytest
 from tests.tierdeck.embed_server import EmbedServer
 from tierdeck.config import LOCAL_DIMENSIONS, LOCAL_MODEL
 from tierdeck.embed.local import LocalEmbedder
-from tierdeck.embed.unit_vectors import unit_vector
+from tierdeck.vectors.unit_vectors import unit_vector
 
 _ROUND = """
 import json, sys
@@ -20,7 +20,7 @@ import json, sys
 from tierdeck.config import EmbeddingSettings
 from tierdeck.embed import make_embedder
 from tierdeck.embed.indexer import run_indexer
-from tierdeck.embed.vector_index import open_vector_index
+from tierdeck.vectors.vector_index import open_vector_index
 from tierdeck.model import NodeDraft
 from tierdeck.store import open_store
 from tierdeck.store.nodes import add_nodes

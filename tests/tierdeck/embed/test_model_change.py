@@ -9,12 +9,12 @@ import pytest
 from tests.tierdeck.embed.conftest import Remote
 from tests.tierdeck.embed_server import Fault, letters_vector
 from tierdeck.embed.coverage import coverage
-from tierdeck.embed.index_file import open_for_writing
-from tierdeck.embed.model_record import Model, current_model, next_model, swap_in
-from tierdeck.embed.vector_index import VectorIndex, open_vector_index
 from tierdeck.errors import ConflictError, VectorRefusedError
+from tierdeck.index.file import open_for_writing
 from tierdeck.model import content_hash
 from tierdeck.store import Store
+from tierdeck.vectors.model_record import Model, current_model, next_model, swap_in
+from tierdeck.vectors.vector_index import VectorIndex, open_vector_index
 
 Fill = Callable[..., list[str]]
 

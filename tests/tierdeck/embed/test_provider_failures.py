@@ -10,11 +10,11 @@ import pytest
 
 from tests.tierdeck.embed.conftest import TEST_KEY, Remote
 from tests.tierdeck.embed_server import EmbedServer, Fault, Item, dead_url
-from tierdeck.embed.index_file import open_for_writing
 from tierdeck.embed.probe_sentences import PROBE_SENTENCES
-from tierdeck.embed.vector_index import open_vector_index
 from tierdeck.errors import ProviderError
+from tierdeck.index.file import open_for_writing
 from tierdeck.store import Store
+from tierdeck.vectors.vector_index import open_vector_index
 
 Fill = Callable[..., list[str]]
 

@@ -11,13 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tierdeck.embed.batch_sender import retry_delay_s
-from tierdeck.embed.mean_vector import is_due, mean_vector
 from tierdeck.embed.probe_sentences import PROBE_SENTENCES
 from tierdeck.embed.remote import retry_after_s
 from tierdeck.embed.text_fit import MAX_TEXT_TOKENS, first_fitting, fit_text, token_bound
-from tierdeck.embed.unit_vectors import unit_vector
 from tierdeck.errors import VectorRefusedError
 from tierdeck.secret_scan import has_secret
+from tierdeck.vectors.mean_vector import is_due, mean_vector
+from tierdeck.vectors.unit_vectors import unit_vector
 
 numbers = st.floats(-1e300, 1e300, allow_nan=False).filter(lambda x: x == 0 or abs(x) > 1e-300)
 

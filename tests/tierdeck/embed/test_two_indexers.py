@@ -15,11 +15,11 @@ from pathlib import Path
 from tests.tierdeck.embed.conftest import DIMENSIONS, TEST_KEY, Remote
 from tierdeck.embed.catch_up import catch_up
 from tierdeck.embed.claim import is_claimed, new_claimant
-from tierdeck.embed.index_file import open_for_writing
-from tierdeck.embed.model_record import Model, prepare_tables
-from tierdeck.embed.vector_index import open_vector_index
 from tierdeck.embed.work_queue import WorkQueue
+from tierdeck.index.file import open_for_writing
 from tierdeck.store import Store
+from tierdeck.vectors.model_record import Model, prepare_tables
+from tierdeck.vectors.vector_index import open_vector_index
 
 Fill = Callable[..., list[str]]
 

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from tests.family import INSERT_NODE, family_id
-from tierdeck.embed.index_path import beside_index_path, cached_index_path
 from tierdeck.errors import InvalidValueError, NotAStoreError, StoreNotFoundError
+from tierdeck.index.path import beside_index_path, cached_index_path
 from tierdeck.maintenance.adopt import adopt, preview_unadopt, unadopt
 from tierdeck.maintenance.backup_check import verify_backup
 from tierdeck.model import Tier

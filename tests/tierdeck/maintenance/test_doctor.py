@@ -12,8 +12,8 @@ from tests.family import INSERT_NODE, family_id
 from tests.tierdeck.damage import empty_text
 from tierdeck import db
 from tierdeck.config import EmbeddingSettings
-from tierdeck.embed.index_path import cache_folder, cached_index_path
 from tierdeck.errors import StoreNotFoundError
+from tierdeck.index.path import cache_folder, cached_index_path
 from tierdeck.maintenance.adopt import adopt
 from tierdeck.maintenance.backup import backup
 from tierdeck.maintenance.doctor import examine, examine_file

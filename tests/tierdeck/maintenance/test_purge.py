@@ -16,10 +16,9 @@ from numpy.typing import NDArray
 from tests.family import family_id
 from tests.tierdeck.transfer.test_round_trip import exported
 from tierdeck.config import EmbeddingSettings
-from tierdeck.embed.index_path import beside_index_path, cached_index_path
 from tierdeck.embed.indexer import run_indexer
-from tierdeck.embed.vector_index import open_vector_index
 from tierdeck.errors import InvalidValueError, NotFoundError, ReadOnlyStoreError
+from tierdeck.index.path import beside_index_path, cached_index_path
 from tierdeck.maintenance.adopt import adopt
 from tierdeck.maintenance.backup import backup
 from tierdeck.maintenance.doctor import examine
@@ -47,6 +46,7 @@ from tierdeck.store import (
     tier_moves,
 )
 from tierdeck.transfer.jsonl_import import import_jsonl
+from tierdeck.vectors.vector_index import open_vector_index
 
 SECRET = "sk-proj-Zq83Hf1LmW02XvT5bYc7"
 WORD = b"zq83hf1lmw02xvt5byc7"  # as the full-text index has it

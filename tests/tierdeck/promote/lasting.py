@@ -7,7 +7,7 @@ from hashlib import blake2b
 
 import apsw
 
-from tierdeck.embed.index_path import beside_index_path
+from tierdeck.index.path import beside_index_path
 from tierdeck.store import Store
 
 Rows = list[tuple[object, ...]]

@@ -17,10 +17,9 @@ from tests.tierdeck.promote.lasting import lasting, shadow_digest
 from tests.tierdeck.promote.pulls import pull
 from tierdeck.config import EmbeddingSettings
 from tierdeck.embed import make_embedder
-from tierdeck.embed.index_path import beside_index_path
 from tierdeck.embed.indexer import run_indexer
-from tierdeck.embed.vector_index import open_vector_index
 from tierdeck.errors import ConflictError, NotFoundError
+from tierdeck.index.path import beside_index_path
 from tierdeck.maintenance import adopt
 from tierdeck.model import AccessKind, EdgeType, Member, NodeDraft, NodeFilter, Tier
 from tierdeck.promote.agents.access import record_accesses
@@ -37,6 +36,7 @@ from tierdeck.promote.records import LogFilter
 from tierdeck.promote.rules import Rules
 from tierdeck.search import hybrid_search
 from tierdeck.store import Store, add_node, add_nodes, count_nodes, get_node, open_store, relate
+from tierdeck.vectors.vector_index import open_vector_index
 
 RULES = Rules(session_pulls=1, longterm_sessions=1, longterm_confidence=0)
 LOCAL = EmbeddingSettings(provider="local")

@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 
 from tierdeck.config import EmbeddingSettings
 from tierdeck.embed.indexer import run_indexer
-from tierdeck.embed.vector_index import VectorIndex, open_vector_index
 from tierdeck.model import NodeDraft
 from tierdeck.search import SearchAnswer
 from tierdeck.store import Store
 from tierdeck.store.nodes import add_nodes
+from tierdeck.vectors.vector_index import VectorIndex, open_vector_index
 
 
 class ChosenVectors:

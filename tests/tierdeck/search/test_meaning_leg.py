@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.tierdeck.search.memories import ChosenVectors, embed_all, remember
-from tierdeck.embed.vector_index import VectorIndex
 from tierdeck.model import NodeDraft, NodeFilter, Tier, content_hash
 from tierdeck.search.condition import condition_of
 from tierdeck.search.meaning_leg import MeaningLeg, centred_cosines
 from tierdeck.store import Store
+from tierdeck.vectors.vector_index import VectorIndex
 
 EAST = np.array([1, 0, 0, 0, 0, 0, 0, 0], np.float32)
 

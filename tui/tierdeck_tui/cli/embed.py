@@ -116,7 +116,7 @@ def _embed(
 
 
 def _remove_index(store: Store, choice: ModelChoice, *, is_sure: bool) -> None:
-    from tierdeck.embed.index_file import rebuild_index
+    from tierdeck.index.file import rebuild_index
 
     path = index_path(store)
     again = f"; making it anew sends texts to {choice.name}" if choice.is_remote else ""

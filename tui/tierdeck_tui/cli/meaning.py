@@ -16,7 +16,7 @@ from tierdeck.store import Store
 
 if TYPE_CHECKING:
     from tierdeck.embed.embedder import Embedder
-    from tierdeck.embed.vector_index import VectorIndex
+    from tierdeck.vectors.vector_index import VectorIndex
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ def meaning_of(store: Store, settings: EmbeddingSettings, alpha: float) -> Itera
     if alpha == 0:
         yield Meaning()
         return
-    from tierdeck.embed.vector_index import open_vector_index
+    from tierdeck.vectors.vector_index import open_vector_index
 
     try:
         index = open_vector_index(store)

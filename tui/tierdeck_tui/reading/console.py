@@ -17,7 +17,7 @@ from tierdeck.store import Store
 from tierdeck_tui.operator_name import operator_name
 
 if TYPE_CHECKING:
-    from tierdeck.embed.vector_index import VectorIndex
+    from tierdeck.vectors.vector_index import VectorIndex
 
 MeaningWord = Literal["loading…", "ready", "keyword only"]
 Access = Literal["rw", "ro", "ro: not adopted"]
@@ -122,7 +122,7 @@ class Console:
         self.store.close()
 
     def _opened_index(self) -> VectorIndex | None:
-        from tierdeck.embed.vector_index import open_vector_index
+        from tierdeck.vectors.vector_index import open_vector_index
 
         try:
             index = open_vector_index(self.store)

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import apsw
 
-from tierdeck.embed.index_path import index_path
 from tierdeck.errors import TierdeckError
+from tierdeck.index.path import index_path
 from tierdeck.maintenance.health import Check
 from tierdeck.promote.moves.holds import holds
 from tierdeck.promote.moves.runs import runs

@@ -15,13 +15,13 @@ from tierdeck.config import EmbeddingSettings
 from tierdeck.embed import index_path, make_embedder
 from tierdeck.embed.coverage import coverage
 from tierdeck.embed.estimate import estimate
-from tierdeck.embed.index_file import open_for_reading, open_for_writing, rebuild_index, set_setting
-from tierdeck.embed.index_path import cache_folder, cached_index_path
 from tierdeck.embed.indexer import run_indexer
-from tierdeck.embed.vector_index import open_vector_index
 from tierdeck.errors import IndexFileError, ModelUnavailableError
+from tierdeck.index.file import open_for_reading, open_for_writing, rebuild_index, set_setting
+from tierdeck.index.path import cache_folder, cached_index_path
 from tierdeck.model import NodeDraft
 from tierdeck.store import Store, add_nodes, open_store
+from tierdeck.vectors.vector_index import open_vector_index
 
 Fill = Callable[..., list[str]]
 LOCAL = EmbeddingSettings(provider="local")

@@ -10,12 +10,12 @@ import apsw
 import numpy as np
 from numpy.typing import NDArray
 
-from tierdeck.embed.index_file import REBUILD_HINT, VECTORS, dimensions_of, index_errors, open_for_reading
-from tierdeck.embed.index_path import index_path
-from tierdeck.embed.model_record import Model, current_model, read_mean
-from tierdeck.embed.unit_vectors import unit_vector
 from tierdeck.errors import IndexFileError, InvalidValueError
+from tierdeck.index.file import REBUILD_HINT, VECTORS, dimensions_of, index_errors, open_for_reading
+from tierdeck.index.path import index_path
 from tierdeck.store import Store
+from tierdeck.vectors.model_record import Model, current_model, read_mean
+from tierdeck.vectors.unit_vectors import unit_vector
 
 MAX_NEAREST = 4096  # vec0's limit of k
 

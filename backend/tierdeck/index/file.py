@@ -16,8 +16,8 @@ from pathlib import Path
 import apsw
 
 from tierdeck import db
-from tierdeck.embed.index_path import beside_index_path, index_path
 from tierdeck.errors import IndexFileError, NotAStoreError, StoreBusyError, StoreError
+from tierdeck.index.path import beside_index_path, index_path
 from tierdeck.store import Store, StoreKind
 
 INDEX_VERSION = 1

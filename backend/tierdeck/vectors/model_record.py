@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tierdeck import db
-from tierdeck.embed.index_file import NEXT_VECTORS, VECTORS, create_vectors, dimensions_of, get_setting, set_setting
-from tierdeck.embed.mean_vector import is_due, mean_vector
-from tierdeck.embed.vector_table import VectorTable
 from tierdeck.errors import ConflictError
+from tierdeck.index.file import NEXT_VECTORS, VECTORS, create_vectors, dimensions_of, get_setting, set_setting
+from tierdeck.vectors.mean_vector import is_due, mean_vector
+from tierdeck.vectors.vector_table import VectorTable
 
 # vec0's own tables behind each of ours. vec0 0.1.9 can't be renamed, but these can, in the same transaction.
 _SHADOWS = ("info", "chunks", "rowids", "vector_chunks00")

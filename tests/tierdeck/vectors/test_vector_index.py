@@ -8,10 +8,10 @@ import pytest
 
 from tests.tierdeck.embed.conftest import Remote
 from tests.tierdeck.embed_server import letters_vector
-from tierdeck.embed.unit_vectors import unit_vector
-from tierdeck.embed.vector_index import MAX_NEAREST, VectorIndex, open_vector_index
 from tierdeck.errors import InvalidValueError, VectorRefusedError
 from tierdeck.store import Store
+from tierdeck.vectors.unit_vectors import unit_vector
+from tierdeck.vectors.vector_index import MAX_NEAREST, VectorIndex, open_vector_index
 
 Fill = Callable[..., list[str]]
 

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from tests.tierdeck.embed.conftest import Remote
+from tests.tierdeck.conftest import Remote
 from tests.tierdeck.embed_server import Fault
 from tierdeck.config import EmbeddingSettings
 from tierdeck.embed.coverage import Coverage, coverage

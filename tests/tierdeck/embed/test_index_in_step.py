@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.tierdeck.embed.conftest import Remote
+from tests.tierdeck.conftest import Remote
 from tierdeck.config import EmbeddingSettings
 from tierdeck.embed import make_embedder
 from tierdeck.embed.indexer import run_indexer

@@ -5,7 +5,7 @@ from contextlib import closing
 
 import pytest
 
-from tests.tierdeck.embed.conftest import Remote
+from tests.tierdeck.conftest import Remote
 from tierdeck.embed import index_path
 from tierdeck.embed.embed_report import EmbedProgress
 from tierdeck.embed.work_queue import OFF, SECRET

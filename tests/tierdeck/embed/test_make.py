@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import pytest
 
-from tests.tierdeck.embed.conftest import Remote
+from tests.tierdeck.conftest import Remote
 from tests.tierdeck.embed_server import EmbedServer
 from tierdeck.config import DEFAULT_REMOTE_DIMENSIONS, DEFAULT_REMOTE_MODEL, EmbeddingSettings
 from tierdeck.embed import chosen_model, make_embedder

@@ -6,7 +6,7 @@ from contextlib import closing
 import numpy as np
 import pytest
 
-from tests.tierdeck.embed.conftest import Remote
+from tests.tierdeck.conftest import Remote
 from tests.tierdeck.embed_server import Fault, letters_vector
 from tierdeck.embed.coverage import coverage
 from tierdeck.errors import ConflictError, VectorRefusedError

@@ -8,7 +8,7 @@ from contextlib import closing
 
 import pytest
 
-from tests.tierdeck.embed.conftest import TEST_KEY, Remote
+from tests.tierdeck.conftest import TEST_KEY, Remote
 from tests.tierdeck.embed_server import EmbedServer, Fault, Item, dead_url
 from tierdeck.embed.probe_sentences import PROBE_SENTENCES
 from tierdeck.errors import ProviderError

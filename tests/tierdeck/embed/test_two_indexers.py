@@ -12,7 +12,7 @@ from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
-from tests.tierdeck.embed.conftest import DIMENSIONS, TEST_KEY, Remote
+from tests.tierdeck.conftest import DIMENSIONS, TEST_KEY, Remote
 from tierdeck.embed.catch_up import catch_up
 from tierdeck.embed.claim import is_claimed, new_claimant
 from tierdeck.embed.work_queue import WorkQueue

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.tierdeck.embed.conftest import Remote
+from tests.tierdeck.conftest import Remote
 from tierdeck import db
 from tierdeck.config import EmbeddingSettings
 from tierdeck.embed import index_path, make_embedder

@@ -6,7 +6,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from tests.tierdeck.embed.conftest import Remote
+from tests.tierdeck.conftest import Remote
 from tests.tierdeck.embed_server import letters_vector
 from tierdeck.errors import InvalidValueError, VectorRefusedError
 from tierdeck.store import Store

@@ -9,12 +9,14 @@ from dataclasses import dataclass, field
 import apsw
 
 from tierdeck.config import EmbeddingSettings
+from tierdeck.embed.local import is_local
 from tierdeck.embed.make import ModelChoice, chosen_model
 from tierdeck.embed.pending_texts import look_through
+from tierdeck.embed.weighing import filled_model
 from tierdeck.index.file import index_errors, open_for_reading
 from tierdeck.index.path import index_path
 from tierdeck.store import Store
-from tierdeck.vectors.model_record import Model, current_model
+from tierdeck.vectors.model_record import current_model
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +41,11 @@ class Coverage:
     @property
     def foreign_model_note(self) -> str | None:
         """A sentence for the operator when vectors were made by another model than the one in force; else None."""
-        others = {name: n for name, n in self.by_model.items() if name != self.current_model and n}
-        if not others or self.current_model is None:
+        if self.current_model is None:
+            return None
+        ours = is_local if is_local(self.current_model) else self.current_model.__eq__
+        others = {name: n for name, n in self.by_model.items() if n and not ours(name)}
+        if not others:
             return None
         counts = ", ".join(f"{n:,} memories embedded by {name}" for name, n in others.items())
         return f"{counts}; not compared with {self.current_model}: `tierdeck embed` makes them anew"
@@ -74,7 +79,7 @@ def _coverage(
     total: int,
     should_stop: Callable[[], bool] | None,
 ) -> Coverage:
-    model = Model(choice.name, choice.dimensions)
+    model = filled_model(conn, choice.name, choice.dimensions)
     seen = look_through(conn, store, model, should_stop)
     searched = current_model(conn)
     return Coverage(

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+    from tierdeck.vectors.token_weights import TokenWeights
 
 
 class Embedder(Protocol):
@@ -34,3 +36,14 @@ class Embedder(Protocol):
         Raises:
             ProviderError: the provider refused or failed; nothing was kept.
         """
+
+
+@runtime_checkable
+class WeighedEmbedder(Embedder, Protocol):
+    """A model whose tokens count as a store's texts say; what `name` says follows from the weights."""
+
+    def weighed(self, weights: TokenWeights | None) -> Embedder:
+        """The same model with those weights; with None every token counts alike."""
+
+    def count_holding(self, texts: Sequence[str]) -> NDArray[np.int64]:
+        """In how many of the texts each token stands, (vocabulary,)."""

@@ -11,6 +11,7 @@ from tierdeck.embed.make import ModelChoice, base_url, chosen_model
 from tierdeck.embed.pending_texts import LookedThrough, look_through
 from tierdeck.embed.probe_sentences import PROBE_SENTENCES
 from tierdeck.embed.text_fit import MAX_TEXT_TOKENS, token_bound
+from tierdeck.embed.weighing import filled_model
 from tierdeck.errors import ModelUnavailableError
 from tierdeck.index.file import index_errors, open_for_reading
 from tierdeck.index.path import index_path
@@ -66,9 +67,9 @@ def _server_of(url: str) -> str:
 
 def _seen(store: Store, choice: ModelChoice) -> tuple[LookedThrough, bool]:
     """The store held against the index, and whether the model's probe sentences are embedded already."""
-    model = Model(choice.name, choice.dimensions)
     conn = open_for_reading(store)
     if conn is None:
-        return look_through(None, store, model), False
+        return look_through(None, store, Model(choice.name, choice.dimensions)), False
     with closing(conn), index_errors(index_path(store)):
+        model = filled_model(conn, choice.name, choice.dimensions)
         return look_through(conn, store, model), has_probe(conn, model)

@@ -22,6 +22,7 @@ from tierdeck.embed.index_writer import IndexWriter, Made
 from tierdeck.embed.probe_sentences import PROBE_SENTENCES
 from tierdeck.embed.run_tally import RunTally
 from tierdeck.embed.text_fit import first_fitting, fit_text, token_bound
+from tierdeck.embed.weighing import embedder_to_fill
 from tierdeck.embed.work_queue import SECRET, OpenStatus, Work, WorkQueue
 from tierdeck.errors import ProviderError, StoppedError
 from tierdeck.index.file import index_errors, open_for_writing
@@ -70,6 +71,7 @@ def run_indexer(
     Spec: SPEC-09.01, SPEC-09.03, SPEC-09.06, SPEC-09.07
     """
     with closing(open_for_writing(store)) as conn, index_errors(index_path(store)):
+        embedder = embedder_to_fill(conn, store, embedder)
         run = _Run(store, conn, embedder, settings, on_progress, should_stop or (lambda: False), clock_ms, sleep)
         return run.go(min(batch_rows or settings.batch_rows, MAX_REQUEST_TEXTS), retry_failed=retry_failed)
 

@@ -60,19 +60,27 @@ class MeaningSource:
         model, dimensions = index.model, index.dimensions
         vector = self.query_vector
         if vector is None and self.embedder is not None:
-            if (self.embedder.name, self.embedder.dimensions) != (model, dimensions):
+            embedder = _weighed(self.embedder, index)
+            if (embedder.name, embedder.dimensions) != (model, dimensions):
                 return Meaning(off=_other_model(index, self.embedder))
-            if self.embedder.is_remote and is_typing:
+            if embedder.is_remote and is_typing:
                 return Meaning(off=f"Enter sends the query to {model}")
-            if self.embedder.is_remote and not self.may_send_secrets and has_secret(text):
+            if embedder.is_remote and not self.may_send_secrets and has_secret(text):
                 return Meaning(off="the query looks like a secret, and is not sent to a remote model")
-            vector = self.embedder.embed([text])[0]
+            vector = embedder.embed([text])[0]
         if vector is None:
             return Meaning(off="no embedding model is in use")
         from tierdeck.search.meaning_leg import MeaningLeg
         from tierdeck.vectors.unit_vectors import unit_vector
 
         return Meaning(MeaningLeg(index, unit_vector(vector, dimensions, of="the query")), model)
+
+
+def _weighed(embedder: Embedder, index: VectorIndex) -> Embedder:
+    """The embedder with the token weights that the vectors were made with, where it knows of weights."""
+    from tierdeck.embed.embedder import WeighedEmbedder
+
+    return embedder.weighed(index.weights) if isinstance(embedder, WeighedEmbedder) else embedder
 
 
 def _other_model(index: VectorIndex, embedder: Embedder) -> str:

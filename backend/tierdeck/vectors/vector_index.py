@@ -14,7 +14,9 @@ from tierdeck.errors import IndexFileError, InvalidValueError
 from tierdeck.index.file import REBUILD_HINT, VECTORS, dimensions_of, index_errors, open_for_reading
 from tierdeck.index.path import index_path
 from tierdeck.store import Store
+from tierdeck.vectors.kept_weights import load_weights
 from tierdeck.vectors.model_record import Model, current_model, read_mean
+from tierdeck.vectors.token_weights import TokenWeights
 from tierdeck.vectors.unit_vectors import unit_vector
 
 MAX_NEAREST = 4096  # vec0's limit of k
@@ -63,6 +65,7 @@ class VectorIndex:
         self._seen = -1
         self._model: Model | None = None
         self._mean: NDArray[np.float64] = np.zeros(0)
+        self._weights: TokenWeights | None = None
 
     def is_ready(self) -> bool:
         """Whether there are vectors of a known model."""
@@ -85,6 +88,12 @@ class VectorIndex:
         """The mean vector that centred cosines are measured from, float64 (dimensions,)."""
         self._current()
         return self._mean
+
+    @property
+    def weights(self) -> TokenWeights | None:
+        """The token weights that the vectors were made with; None when all tokens counted alike."""
+        self._current()
+        return self._weights
 
     @property
     def vectors_count(self) -> int:
@@ -173,6 +182,7 @@ class VectorIndex:
             )
         self._model = model
         self._mean = np.zeros(0) if model is None else read_mean(self._conn, model)
+        self._weights = None if model is None else load_weights(self._conn, model.name)
         self._seen = version
 
     def _vectors(self, ids: Iterable[str]) -> dict[str, NDArray[np.float32]]:

@@ -18,54 +18,13 @@ import apsw
 from tierdeck import db
 from tierdeck.errors import IndexFileError, NotAStoreError, StoreBusyError, StoreError
 from tierdeck.index.path import beside_index_path, index_path
+from tierdeck.index.schema import INDEX_VERSION, SCHEMA, lacks_tables
 from tierdeck.store import Store, StoreKind
 
-INDEX_VERSION = 1
 VECTORS = "node_embeddings"
 NEXT_VECTORS = "node_embeddings_next"
 REBUILD_HINT = "`tierdeck embed --rebuild` makes it anew; search by word works without it"
 _DIMENSIONS = re.compile(r"embedding FLOAT\[(\d+)\]", re.IGNORECASE)
-
-_SCHEMA = """
-CREATE TABLE IF NOT EXISTS index_setting (key TEXT PRIMARY KEY, value) WITHOUT ROWID;
--- A number of our own for each memory: the rowids of another program's `nodes` are not stable.
-CREATE TABLE IF NOT EXISTS node_key (n INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE);
--- How far each memory is with each model. A row that is `done` says which text its vector was made from; `seq` is
--- set where there is a vector, and grows with every one written, so that what is held in memory can follow. Worked
--- through in the order of `id`: by the memories' own ids, which are random, each batch would touch every page.
-CREATE TABLE IF NOT EXISTS embedding_state (
-    id INTEGER PRIMARY KEY,
-    model TEXT NOT NULL,
-    dimensions INTEGER NOT NULL,
-    node_id TEXT NOT NULL,
-    content_hash TEXT NOT NULL,
-    status TEXT NOT NULL CHECK (status IN ('pending', 'done', 'failed', 'skipped')),
-    is_late INTEGER NOT NULL DEFAULT 0,
-    attempts INTEGER NOT NULL DEFAULT 0,
-    error TEXT,
-    embedded_at INTEGER,
-    seq INTEGER,
-    claimed_by TEXT,
-    claimed_until INTEGER
-);
-CREATE UNIQUE INDEX IF NOT EXISTS embedding_state_node ON embedding_state (node_id, model, dimensions);
-CREATE INDEX IF NOT EXISTS embedding_state_open ON embedding_state (model, dimensions, status, is_late, attempts)
-    WHERE status <> 'done';
-CREATE INDEX IF NOT EXISTS embedding_state_text ON embedding_state (content_hash);
--- One row a model: how far the store was looked through, and what the mean vector is made of.
-CREATE TABLE IF NOT EXISTS index_model (
-    model TEXT NOT NULL,
-    dimensions INTEGER NOT NULL,
-    seen_seq INTEGER NOT NULL DEFAULT 0,
-    seen_node TEXT,
-    vectors INTEGER NOT NULL DEFAULT 0,
-    vector_sum BLOB,
-    probe_mean BLOB,
-    mean BLOB,
-    mean_vectors INTEGER NOT NULL DEFAULT 0,
-    PRIMARY KEY (model, dimensions)
-) WITHOUT ROWID;
-"""
 
 
 def open_for_writing(store: Store) -> apsw.Connection:
@@ -85,9 +44,9 @@ def open_for_writing(store: Store) -> apsw.Connection:
     conn = _open(path, is_writing=True)
     try:
         with index_errors(path):
-            if not _is_made(conn, path):
+            if not _is_made(conn, path) or _is_older(conn) or lacks_tables(conn):
                 with conn:  # all of it or nothing: a half-made file has no table and is made at the next opening
-                    conn.execute(_SCHEMA)
+                    conn.execute(SCHEMA)
                     set_setting(conn, "index_version", INDEX_VERSION)
             source = str(store.path.resolve())
             if get_setting(conn, "source_path") != source:
@@ -199,7 +158,10 @@ def _open(path: Path, *, is_writing: bool) -> apsw.Connection:
 
 
 def _is_made(conn: apsw.Connection, path: Path) -> bool:
-    """Whether the file is an index of this version; False for one without any table, an error for any other."""
+    """Whether the file is an index that we can use; False for one without any table, an error for any other.
+
+    An older version lacks tables and nothing else: whoever reads goes on without them, whoever writes adds them.
+    """
     if conn.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone() is None:
         return False
     if conn.pragma("application_id") != db.INDEX_APPLICATION_ID:
@@ -207,7 +169,7 @@ def _is_made(conn: apsw.Connection, path: Path) -> bool:
             f"use index {path}: it is not an index of ours", hint="`tierdeck embed --rebuild` moves it aside"
         )
     version = get_setting(conn, "index_version")
-    if version != INDEX_VERSION:
+    if not isinstance(version, int) or not 1 <= version <= INDEX_VERSION:
         raise IndexFileError(
             f"use index {path}: its version is {version}, this program's {INDEX_VERSION}", hint=REBUILD_HINT
         )
@@ -218,6 +180,10 @@ def _is_made(conn: apsw.Connection, path: Path) -> bool:
             f"use index {path}: its pages have {page_bytes} bytes, not {db.INDEX_PAGE_BYTES}", hint=REBUILD_HINT
         )
     return True
+
+
+def _is_older(conn: apsw.Connection) -> bool:
+    return get_setting(conn, "index_version") != INDEX_VERSION
 
 
 def _is_anothers(path: Path) -> bool:

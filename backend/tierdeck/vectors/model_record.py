@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from tierdeck import db
 from tierdeck.errors import ConflictError
 from tierdeck.index.file import NEXT_VECTORS, VECTORS, create_vectors, dimensions_of, get_setting, set_setting
+from tierdeck.vectors.bit_table import MIN_BIT_VECTORS, build_bits, drop_bits, open_bits
 from tierdeck.vectors.mean_vector import is_due, mean_vector
 from tierdeck.vectors.vector_table import VectorTable
 
@@ -69,6 +70,7 @@ def prepare_tables(conn: apsw.Connection, model: Model) -> None:
         current = current_model(conn)
         if current != model and (current is None or not _is_searched(conn, current)):
             _drop(conn, VECTORS, current)
+            drop_bits(conn)
             create_vectors(conn, VECTORS, model.dimensions)
             _set_model(conn, "", model)
         elif current != model and next_model(conn) != model:
@@ -87,6 +89,7 @@ def swap_in(conn: apsw.Connection, model: Model) -> None:
             return
         old = current_model(conn)
         _drop(conn, VECTORS, old)
+        drop_bits(conn)
         create_vectors(conn, VECTORS, model.dimensions)
         for shadow in _SHADOWS:
             conn.execute(f"ALTER TABLE {VECTORS}_{shadow} RENAME TO swapped_{shadow}")
@@ -95,6 +98,24 @@ def swap_in(conn: apsw.Connection, model: Model) -> None:
         conn.execute(f"DROP TABLE {NEXT_VECTORS}")
         _set_model(conn, "", model)
         _set_model(conn, "next_", None)
+    with db.transaction(conn):  # of its own: until then, and after a crash here, vec0 searches
+        if current_model(conn) == model:
+            keep_bits(conn, model)
+
+
+def keep_bits(conn: apsw.Connection, model: Model) -> None:
+    """Make the current model's bits where there are enough vectors, and anew where the mean has moved away.
+
+    Inside the caller's transaction. Before there is a mean, or with too few vectors, nothing is done.
+    """
+    row = conn.execute(
+        "SELECT mean, vectors FROM index_model WHERE model = ? AND dimensions = ?", (model.name, model.dimensions)
+    ).fetchone()
+    if row is None or row[0] is None or row[1] < MIN_BIT_VECTORS:
+        return
+    bits, mean = open_bits(conn, model.name, model.dimensions), np.frombuffer(row[0])
+    if bits is None or bits.moved_from(mean):
+        build_bits(conn, model.name, model.dimensions, mean)
 
 
 def load_table(conn: apsw.Connection, model: Model) -> VectorTable:
@@ -105,11 +126,15 @@ def load_table(conn: apsw.Connection, model: Model) -> VectorTable:
         (model.name, model.dimensions),
     ).fetchone()
     total = np.zeros(model.dimensions) if row is None or row[0] is None else np.frombuffer(row[0]).copy()
-    return VectorTable(conn, table, total, 0 if row is None else int(row[1]))
+    bits = open_bits(conn, model.name, model.dimensions) if table == VECTORS else None
+    return VectorTable(conn, table, total, 0 if row is None else int(row[1]), bits)
 
 
 def save_table(conn: apsw.Connection, model: Model, table: VectorTable) -> None:
-    """Keep the sum of the vectors, and take the mean anew when it is due; inside the caller's transaction."""
+    """Keep the sum of the vectors, and take the mean anew when it is due; inside the caller's transaction.
+
+    The bits begin, or are made anew, with it.
+    """
     probe, mean_rows, has_mean = conn.execute(
         "SELECT probe_mean, mean_vectors, mean IS NOT NULL FROM index_model WHERE model = ? AND dimensions = ?",
         (model.name, model.dimensions),
@@ -124,6 +149,9 @@ def save_table(conn: apsw.Connection, model: Model, table: VectorTable) -> None:
             "UPDATE index_model SET mean = ?, mean_vectors = ? WHERE model = ? AND dimensions = ?",
             (mean.tobytes(), table.vectors, model.name, model.dimensions),
         )
+        table.bits = None
+    if table.bits is None and table.vectors >= MIN_BIT_VECTORS and table_of(conn, model) == VECTORS:
+        keep_bits(conn, model)
 
 
 def has_vectors(conn: apsw.Connection, model: Model) -> bool:

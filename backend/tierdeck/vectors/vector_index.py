@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Iterator
+from contextlib import contextmanager
 
 import apsw
 import numpy as np
@@ -14,6 +15,8 @@ from tierdeck.errors import IndexFileError, InvalidValueError
 from tierdeck.index.file import REBUILD_HINT, VECTORS, dimensions_of, index_errors, open_for_reading
 from tierdeck.index.path import index_path
 from tierdeck.store import Store
+from tierdeck.vectors.bit_follower import BitFollower, Bits
+from tierdeck.vectors.bit_scan import BitScan
 from tierdeck.vectors.kept_weights import load_weights
 from tierdeck.vectors.model_record import Model, current_model, read_mean
 from tierdeck.vectors.token_weights import TokenWeights
@@ -64,6 +67,7 @@ class VectorIndex:
         self._lock = threading.RLock()
         self._seen = -1
         self._model: Model | None = None
+        self._follower: BitFollower | None = None
         self._mean: NDArray[np.float64] = np.zeros(0)
         self._weights: TokenWeights | None = None
 
@@ -123,6 +127,10 @@ class VectorIndex:
         unit = unit_vector(np.asarray(query), self.dimensions, of="query")
         if k == 0 or (allowed_ids is not None and not allowed_ids):
             return []
+        if allowed_ids is None:
+            with self.scanning(unit) as scan:
+                if scan is not None:
+                    return _best_of(scan, min(k, MAX_NEAREST))
         params: tuple[bytes, int] | tuple[bytes, int, str] = (unit.tobytes(), min(k, MAX_NEAREST))
         sql = _NEAREST
         if allowed_ids is not None:
@@ -132,6 +140,32 @@ class VectorIndex:
             vectors = self._vectors(ids)
         scored = [(node_id, float(vector @ unit)) for node_id, vector in vectors.items()]
         return sorted(scored, key=lambda pair: (-pair[1], pair[0]))
+
+    @contextmanager
+    def scanning(
+        self, query: NDArray[np.float32], should_stop: Callable[[], bool] | None = None
+    ) -> Iterator[BitScan | None]:
+        """The vectors by how near they are to the query, all of one snapshot; None where vec0 has to search.
+
+        Other threads wait until the block is left.
+
+        Args:
+            query: at unit length.
+            should_stop: asked every few milliseconds.
+
+        Raises:
+            StoppedError: `should_stop` said so.
+        """
+        with self._snapshot():
+            bits = self._bits()
+            yield None if bits is None else BitScan(self._conn, bits, query, should_stop)
+
+    @property
+    def bits_fault(self) -> str | None:
+        """Why the fast search can't be used, as the end of a sentence; None when it can, or is not worth it."""
+        with self._snapshot():
+            self._bits()
+            return None if self._follower is None else self._follower.fault
 
     def vectors(self, ids: Iterable[str]) -> dict[str, NDArray[np.float32]]:
         """The vectors, at unit length, of those of the memories that have one (9 µs each)."""
@@ -160,6 +194,29 @@ class VectorIndex:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+    @contextmanager
+    def _snapshot(self) -> Iterator[None]:
+        """One read transaction, model and mean as they are in it; within another one, that one."""
+        with self._lock, index_errors(self._path):
+            if self._conn.in_transaction:
+                yield
+                return
+            self._conn.execute("BEGIN")
+            try:
+                self._follow()
+                yield
+            finally:
+                if self._conn.in_transaction:
+                    self._conn.execute("ROLLBACK")
+
+    def _bits(self) -> Bits | None:
+        """The bits as they are in the snapshot under way."""
+        if self._model is None:
+            return None
+        if self._follower is None or self._follower.model != self._model:
+            self._follower = BitFollower(self._conn, self._model)
+        return self._follower.current()
 
     def _current(self) -> Model:
         with self._lock, index_errors(self._path):
@@ -192,3 +249,13 @@ class VectorIndex:
             if row is not None:
                 found[node_id] = np.frombuffer(row[0], np.float32)
         return found
+
+
+def _best_of(scan: BitScan, k: int) -> list[tuple[str, float]]:
+    """The k nearest with their ids; of those as near as the last, the first by id."""
+    near = scan.nearest(k)
+    count = (
+        int(np.searchsorted(-near.cosines, -near.cosines[k - 1], side="right")) if len(near.cosines) > k else None
+    )
+    found = zip(scan.ids(near.numbers[:count]), near.cosines[:count].tolist(), strict=True)
+    return sorted(found, key=lambda pair: (-pair[1], pair[0]))[:k]

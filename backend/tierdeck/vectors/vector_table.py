@@ -1,4 +1,4 @@
-"""One vec0 table written: a vector put in, replaced, taken out; the running sum of them all kept in step."""
+"""One vec0 table written: a vector put in, replaced, taken out; the sum of them all and their bits kept in step."""
 
 from __future__ import annotations
 
@@ -8,23 +8,37 @@ import apsw
 import numpy as np
 from numpy.typing import NDArray
 
+from tierdeck.vectors.bit_table import BitTable, Slot
+
 _IS_THERE = "UNIQUE constraint failed"
 
 
 class VectorTable:
     """The vectors of one model. Every call runs inside the caller's transaction.
 
-    `vector_sum` (float64: a float32 sum drifts) and `vectors` follow each change.
+    `vector_sum` (float64: a float32 sum drifts), `vectors` and the bits, where the table has some, follow each
+    change.
     """
 
-    def __init__(self, conn: apsw.Connection, table: str, vector_sum: NDArray[np.float64], vectors: int) -> None:
+    def __init__(
+        self,
+        conn: apsw.Connection,
+        table: str,
+        vector_sum: NDArray[np.float64],
+        vectors: int,
+        bits: BitTable | None = None,
+    ) -> None:
         self._conn = conn
+        self._newest = f"SELECT max(rowid) FROM {table}_rowids"
+        self._slots_after = f"SELECT chunk_id, chunk_offset FROM {table}_rowids WHERE rowid > ? ORDER BY rowid"
+        self._slot = f"SELECT chunk_id, chunk_offset FROM {table}_rowids WHERE id = ?"
         self._select = f"SELECT embedding FROM {table} WHERE node_id = ?"
         self._insert = f"INSERT INTO {table} (node_id, embedding) VALUES (?, ?)"
         self._update = f"UPDATE {table} SET embedding = ? WHERE node_id = ?"
         self._delete = f"DELETE FROM {table} WHERE node_id = ?"
         self.vector_sum = vector_sum
         self.vectors = vectors
+        self.bits = bits
 
     def put(self, rows: Sequence[tuple[str, NDArray[np.float32]]]) -> None:
         """Write memories' vectors, whether or not they have one.
@@ -35,6 +49,7 @@ class VectorTable:
         if not rows:
             return
         blobs = [(node_id, vector.tobytes()) for node_id, vector in rows]
+        newest = self._conn.execute(self._newest).get or 0
         try:
             with self._conn:  # inside a transaction: a savepoint
                 self._conn.executemany(self._insert, blobs)
@@ -46,8 +61,12 @@ class VectorTable:
         else:
             self.vectors += len(rows)
             # Within a batch float32 errs by 1e-7 of the sum and takes half the time; over many it would drift.
-            matrix = np.frombuffer(b"".join(blob for _, blob in blobs), np.float32)
-            self.vector_sum += matrix.reshape(len(rows), -1).sum(axis=0)
+            matrix = np.frombuffer(b"".join(blob for _, blob in blobs), np.float32).reshape(len(rows), -1)
+            self.vector_sum += matrix.sum(axis=0)
+            if self.bits is not None:  # vec0 numbers what it is given in that order
+                self.bits.write(
+                    [(int(c), int(o)) for c, o in self._conn.execute(self._slots_after, (newest,))], matrix
+                )
 
     def get(self, node_id: str) -> NDArray[np.float32] | None:
         """The memory's vector; None when it has none."""
@@ -58,9 +77,17 @@ class VectorTable:
         """Take the memory's vector out, if it has one."""
         old = self.get(node_id)
         if old is not None:
+            slot = self.slot(node_id) if self.bits is not None else None
             self._conn.execute(self._delete, (node_id,))
             self.vector_sum -= old
             self.vectors -= 1
+            if self.bits is not None and slot is not None:
+                self.bits.clear(slot)
+
+    def slot(self, node_id: str) -> Slot | None:
+        """Where the memory's vector lies, (chunk, offset); None when it has none."""
+        row = self._conn.execute(self._slot, (node_id,)).fetchone()
+        return None if row is None else (int(row[0]), int(row[1]))
 
     def _put_one(self, node_id: str, vector: NDArray[np.float32]) -> None:
         """An update keeps slot and rowid, while a deleted slot is used again only in the newest chunk."""
@@ -72,3 +99,6 @@ class VectorTable:
             self._conn.execute(self._update, (vector.tobytes(), node_id))
             self.vector_sum -= old
         self.vector_sum += vector
+        slot = self.slot(node_id) if self.bits is not None else None
+        if self.bits is not None and slot is not None:
+            self.bits.write([slot], vector[None, :])

@@ -1,0 +1,80 @@
+"""The index file's own tables; vec0's come when there is a model.
+
+All of it can be run over a file that has some of them: an older version of ours is taken over so, since the vectors
+in it may have cost money, and a table that somebody dropped comes back empty and is filled by the next run.
+"""
+
+from __future__ import annotations
+
+import re
+
+import apsw
+
+INDEX_VERSION = 2
+SCHEMA = """
+CREATE TABLE IF NOT EXISTS index_setting (key TEXT PRIMARY KEY, value) WITHOUT ROWID;
+-- A number of our own for each memory: the rowids of another program's `nodes` are not stable.
+CREATE TABLE IF NOT EXISTS node_key (n INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE);
+-- How far each memory is with each model. A row that is `done` says which text its vector was made from; `seq` is
+-- set where there is a vector, and grows with every one written, so that what is held in memory can follow. Worked
+-- through in the order of `id`: by the memories' own ids, which are random, each batch would touch every page.
+CREATE TABLE IF NOT EXISTS embedding_state (
+    id INTEGER PRIMARY KEY,
+    model TEXT NOT NULL,
+    dimensions INTEGER NOT NULL,
+    node_id TEXT NOT NULL,
+    content_hash TEXT NOT NULL,
+    status TEXT NOT NULL CHECK (status IN ('pending', 'done', 'failed', 'skipped')),
+    is_late INTEGER NOT NULL DEFAULT 0,
+    attempts INTEGER NOT NULL DEFAULT 0,
+    error TEXT,
+    embedded_at INTEGER,
+    seq INTEGER,
+    claimed_by TEXT,
+    claimed_until INTEGER
+);
+CREATE UNIQUE INDEX IF NOT EXISTS embedding_state_node ON embedding_state (node_id, model, dimensions);
+CREATE INDEX IF NOT EXISTS embedding_state_open ON embedding_state (model, dimensions, status, is_late, attempts)
+    WHERE status <> 'done';
+CREATE INDEX IF NOT EXISTS embedding_state_text ON embedding_state (content_hash);
+-- One row a model: how far the store was looked through, and what the mean vector is made of.
+CREATE TABLE IF NOT EXISTS index_model (
+    model TEXT NOT NULL,
+    dimensions INTEGER NOT NULL,
+    seen_seq INTEGER NOT NULL DEFAULT 0,
+    seen_node TEXT,
+    vectors INTEGER NOT NULL DEFAULT 0,
+    vector_sum BLOB,
+    probe_mean BLOB,
+    mean BLOB,
+    mean_vectors INTEGER NOT NULL DEFAULT 0,
+    PRIMARY KEY (model, dimensions)
+) WITHOUT ROWID;
+-- The sign bits of the current model's vectors, from a few thousand vectors on: what a search goes through first.
+-- One row for each of vec0's chunks, written with it. `mean` is what the bits are taken from, float32. `build` is
+-- another one after all of them were made anew, `seq` grows with every write: so a reader knows what to read again.
+CREATE TABLE IF NOT EXISTS bit_head (
+    one INTEGER PRIMARY KEY CHECK (one = 1),
+    model TEXT NOT NULL,
+    dimensions INTEGER NOT NULL,
+    mean BLOB NOT NULL,
+    build INTEGER NOT NULL,
+    seq INTEGER NOT NULL
+);
+-- Of each slot, whether a vector is in it, and the memory's rowid in the store, 0 where it is not known.
+CREATE TABLE IF NOT EXISTS bit_chunk (
+    chunk_id INTEGER PRIMARY KEY,
+    seq INTEGER NOT NULL,
+    validity BLOB NOT NULL,
+    keys BLOB NOT NULL
+);
+-- Apart from it, so that a few slots are written in place: a row of SQLite's is rewritten whole.
+CREATE TABLE IF NOT EXISTS bit_rows (chunk_id INTEGER PRIMARY KEY, bits BLOB NOT NULL);
+"""
+_NAMES = frozenset(re.findall(r"CREATE (?:VIRTUAL )?TABLE IF NOT EXISTS (\w+)", SCHEMA))
+
+
+def lacks_tables(conn: apsw.Connection) -> bool:
+    """Whether a table of ours is not there."""
+    found = {str(row[0]) for row in conn.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+    return not found >= _NAMES

@@ -1,0 +1,143 @@
+"""The sign bits of all vectors in memory, in the layout that is scanned fastest. Knows no database.
+
+Word by word: the first 64 signs of every vector together, then the next 64. In segments of 64 chunks, so that it
+grows without being copied; a chunk's place stays the same for as long as it is there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tierdeck.errors import StoppedError
+from tierdeck.vectors.chunk_blobs import CHUNK_SLOTS
+from tierdeck.vectors.sign_bits import NEVER, Words, differing_bits, words_of
+
+_SEGMENT_CHUNKS = 64
+_SEGMENT_SLOTS = _SEGMENT_CHUNKS * CHUNK_SLOTS
+
+
+class _Segment:
+    """Room for 64 chunks; memory that was never written takes none."""
+
+    def __init__(self, words: int) -> None:
+        self.words = np.zeros((words, _SEGMENT_SLOTS), np.uint64)
+        self.validity = np.zeros(_SEGMENT_SLOTS, np.bool_)
+        self.rowids = np.zeros(_SEGMENT_SLOTS, np.int64)
+        self.keys = np.zeros(_SEGMENT_SLOTS, np.int64)
+
+
+class BitMemory:
+    """The bits of one model's vectors. `slots` are numbered through; not safe to change and scan at once."""
+
+    def __init__(self, dimensions: int) -> None:
+        self._words = words_of(dimensions)
+        self._segments: list[_Segment] = []
+        self._place_of: dict[int, int] = {}
+        self._chunk_at: list[int | None] = []
+        self._free: list[int] = []
+
+    @property
+    def chunks(self) -> Iterable[int]:
+        """The chunks that are held."""
+        return self._place_of.keys()
+
+    @property
+    def vectors_count(self) -> int:
+        """How many vectors there are."""
+        return sum(int(segment.validity.sum()) for segment in self._segments)
+
+    def put(
+        self,
+        chunk_id: int,
+        bits: Words,
+        validity: NDArray[np.bool_],
+        rowids: NDArray[np.int64],
+        keys: NDArray[np.int64],
+    ) -> None:
+        """Hold a chunk, or what it is now: bits (1024, words), the others (1024,)."""
+        place = self._place_of.get(chunk_id)
+        if place is None:
+            place = self._new_place()
+            self._place_of[chunk_id] = place
+            self._chunk_at[place] = chunk_id
+        segment, slots = self._at(place)
+        segment.words[:, slots] = bits.T
+        segment.validity[slots] = validity
+        segment.rowids[slots] = rowids
+        segment.keys[slots] = keys
+
+    def drop(self, chunk_id: int) -> None:
+        """A chunk is gone; its place is given to another one."""
+        place = self._place_of.pop(chunk_id)
+        segment, slots = self._at(place)
+        segment.validity[slots] = False
+        self._chunk_at[place] = None
+        self._free.append(place)
+
+    def distances(self, query: Words, should_stop: Callable[[], bool] | None = None) -> NDArray[np.uint16]:
+        """How many signs of each slot's vector differ from the query's; `NEVER` where there is none.
+
+        Args:
+            should_stop: asked after every 65,536 vectors (3 ms of 1,536 dimensions).
+
+        Raises:
+            StoppedError: it said so.
+        """
+        found = np.empty(CHUNK_SLOTS * len(self._chunk_at), np.uint16)
+        for number, segment in enumerate(self._segments):
+            if should_stop is not None and should_stop():
+                raise StoppedError("search: stopped")
+            part = found[number * _SEGMENT_SLOTS : (number + 1) * _SEGMENT_SLOTS]
+            differing_bits(segment.words[:, : len(part)], query, part)
+            part[~segment.validity[: len(part)]] = NEVER
+        return found
+
+    def last_slot(self) -> int | None:
+        """The last slot that holds a vector; None when none does."""
+        for number in reversed(range(len(self._segments))):
+            there = np.flatnonzero(self._segments[number].validity)
+            if len(there):
+                return number * _SEGMENT_SLOTS + int(there[-1])
+        return None
+
+    def bits_at(self, slot: int) -> Words:
+        """The bits of one slot, (words,)."""
+        number, within = divmod(slot, _SEGMENT_SLOTS)
+        return self._segments[number].words[:, within]
+
+    def keys(self) -> NDArray[np.int64]:
+        """The store's rowid of each slot's memory; 0 where it is not known."""
+        parts = [segment.keys for segment in self._segments]
+        return np.concatenate(parts)[: CHUNK_SLOTS * len(self._chunk_at)] if parts else np.zeros(0, np.int64)
+
+    def keys_at(self, slots: NDArray[np.intp]) -> NDArray[np.int64]:
+        """The same of some slots, given in order."""
+        return self._gathered(slots, [segment.keys for segment in self._segments])
+
+    def placed(self, slots: NDArray[np.intp]) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+        """Of each slot, given in order: its chunk, its offset in it, and vec0's number of its vector."""
+        chunk_at = np.array([0 if chunk is None else chunk for chunk in self._chunk_at], np.int64)
+        numbers = self._gathered(slots, [segment.rowids for segment in self._segments])
+        return chunk_at[slots // CHUNK_SLOTS], slots.astype(np.int64) % CHUNK_SLOTS, numbers
+
+    def _gathered(self, slots: NDArray[np.intp], parts: list[NDArray[np.int64]]) -> NDArray[np.int64]:
+        found = np.empty(len(slots), np.int64)
+        for number, part in enumerate(parts):
+            first, last = np.searchsorted(slots, (number * _SEGMENT_SLOTS, (number + 1) * _SEGMENT_SLOTS))
+            found[first:last] = part[slots[first:last] - number * _SEGMENT_SLOTS]
+        return found
+
+    def _at(self, place: int) -> tuple[_Segment, slice]:
+        number, within = divmod(place, _SEGMENT_CHUNKS)
+        return self._segments[number], slice(within * CHUNK_SLOTS, (within + 1) * CHUNK_SLOTS)
+
+    def _new_place(self) -> int:
+        if self._free:
+            return self._free.pop()
+        if len(self._chunk_at) == len(self._segments) * _SEGMENT_CHUNKS:
+            self._segments.append(_Segment(self._words))
+        self._chunk_at.append(None)
+        return len(self._chunk_at) - 1

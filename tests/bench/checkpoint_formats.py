@@ -1,7 +1,7 @@
-"""Our format and those it is measured against, and the environment in which the others are installed.
+"""Our format and those it is measured against.
 
-None of them is a dependency of the project: `other_python` makes a virtual environment beside temporary files, with
-the newest `dill` and `langgraph-checkpoint`, that finds everything else in the project's own.
+None of them is a dependency of the project: they are installed, the newest `dill` and `langgraph-checkpoint`, into
+an environment of the benchmark's own (`other_environment`).
 """
 
 from __future__ import annotations
@@ -12,14 +12,9 @@ import json
 import logging
 import pickle
 import platform
-import subprocess
-import sys
-import sysconfig
-import venv
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -95,26 +90,6 @@ def versions() -> str:
     """Of everything that was measured."""
     named = [f"{name} {version(name)}" for name in (*OTHERS, "tierdeck", "msgpack", "zstandard", "numpy")]
     return ", ".join([f"Python {platform.python_version()}", *named])
-
-
-def other_python(folder: Path) -> Path:
-    """The interpreter of the environment with the others; made when it is not there."""
-    python = folder / "bin" / "python"
-    done = folder / "complete"
-    if not done.exists():
-        venv.create(folder, clear=True, with_pip=True)
-        subprocess.run([python, "-m", "pip", "install", "-qq", *OTHERS], check=True)
-        # After its own packages, which therefore go first.
-        theirs = sysconfig.get_path("purelib", vars={"base": str(folder)})
-        line = f"import site; site.addsitedir({sysconfig.get_path('purelib')!r})\n"
-        (Path(theirs) / "zz_project.pth").write_text(line)
-        done.touch()
-    return python
-
-
-def is_other_python(folder: Path) -> bool:
-    """Whether this process runs in it."""
-    return Path(sys.prefix) == folder
 
 
 def _pack_ours(state: State) -> Any:

@@ -26,9 +26,10 @@ from dataclasses import dataclass, field
 from hashlib import blake2b
 from pathlib import Path
 
-from tests.bench.checkpoint_formats import Format, formats, is_other_python, other_python, versions
+from tests.bench.checkpoint_formats import OTHERS, Format, formats, versions
 from tests.bench.checkpoint_kinds import NOTE, table_of_kinds
 from tests.bench.checkpoint_states import State, checkpoint_of, large, one_among_many, small, typical
+from tests.bench.other_environment import is_other_python, other_python
 from tests.tierdeck.checkpoint.values import same
 from tierdeck.checkpoint import (
     AGENT_LIMITS,
@@ -67,7 +68,7 @@ def main() -> None:
     asked = parser.parse_args()
     folder = asked.dir.resolve() / "environment"
     if not is_other_python(folder):
-        python = other_python(folder)
+        python = other_python(folder, OTHERS)
         raise SystemExit(
             subprocess.run([python, "-m", "tests.bench.checkpoints", *sys.argv[1:]], check=False).returncode
         )

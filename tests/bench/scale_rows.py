@@ -11,10 +11,10 @@ import random
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
+from uuid import UUID
 
 import apsw
 
-from tests.bench.promotion_store import node_id
 from tests.bench.scale_text import BLOCK_ROWS, SEED, TextSource
 from tierdeck.model import NodeType, Tier
 from tierdeck.promote.evidence.counts import recount
@@ -29,9 +29,20 @@ TYPES_SHARE = (40, 25, 15, 10, 10)
 TIERS = (Tier.TASK, Tier.SESSION, Tier.LONGTERM, Tier.ARCHIVE)
 TIERS_SHARE = (40, 30, 20, 10)
 LOOKED_AT = 0.3
+_SCATTER = 0x9E3779B97F4A7C15F39CC0605CEDC835  # odd, so that it has an inverse
 _TABLES = ("nodes", "td_access", "td_facts", "td_session", "td_change")
 _FAST = ("journal_mode=off", "synchronous=off", "cache_size=-400000", "temp_store=memory")
 Access = tuple[str, int, str, int]
+
+
+def memory_id(number: int) -> str:
+    """The id of a memory by its number; as scattered as drawn ones."""
+    return str(UUID(int=(number * _SCATTER + 1) % 2**128))
+
+
+def memory_number(node_id: str) -> int:
+    """The number of a memory by its id."""
+    return (UUID(node_id).int - 1) * pow(_SCATTER, -1, 2**128) % 2**128
 
 
 def session_name(number: int) -> str:
@@ -109,7 +120,7 @@ def _memory(rng: random.Random, number: int, rows: int, text: str) -> DraftValue
     was_used = rng.random() < LOOKED_AT
     used_at = at + int((NOW_MS - at) * rng.random() ** 3) if was_used else at
     return (
-        node_id(number),
+        memory_id(number),
         rng.choices(TYPES, TYPES_SHARE)[0].value,
         None,
         text,

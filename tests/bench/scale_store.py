@@ -26,9 +26,8 @@ from numpy.typing import NDArray
 from platformdirs import user_cache_path
 
 from tests.bench.lifted_embedder import NOISE, LiftedEmbedder
-from tests.bench.promotion_store import node_id
 from tests.bench.scale_index import Indexed, indexed, write_index
-from tests.bench.scale_rows import NOW_MS, StoreWriter, memories
+from tests.bench.scale_rows import NOW_MS, StoreWriter, memories, memory_id
 from tests.bench.scale_text import SEED, TextSource
 from tierdeck.config import EmbeddingSettings
 from tierdeck.embed.embedder import Embedder
@@ -63,7 +62,7 @@ class ScaleStore:
 
     def ids(self) -> list[str]:
         """The memories' ids, in the order of `vectors`."""
-        return [node_id(number) for number in range(self.rows)]
+        return [memory_id(number) for number in range(self.rows)]
 
 
 def scale_store(rows: int, data: Path, folder: Path, embedder: Embedder) -> ScaleStore:
@@ -153,10 +152,10 @@ def asked_sizes(text: str) -> list[int]:
         raise SystemExit(f"--sizes {text}: give some of {', '.join(SIZES)}, or whole numbers") from None
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: argparse.ArgumentParser, sizes: str) -> None:
     """What every program that uses these stores can be told."""
     parser.add_argument("--data", default=os.environ.get("TIERDECK_BENCH_DATA"), help="folder of collections")
-    parser.add_argument("--sizes", default="1k,100k,1M")
+    parser.add_argument("--sizes", default=sizes)
     parser.add_argument("--dir", type=Path, default=default_folder(), help="where built stores are kept")
     parser.add_argument("--dimensions", type=int, default=DIMENSIONS)
 
@@ -164,7 +163,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def main() -> None:
     """Build what is missing."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    add_arguments(parser)
+    add_arguments(parser, "1k,100k,1M")
     asked = parser.parse_args()
     if asked.data is None:
         parser.error("give --data DIR, or set TIERDECK_BENCH_DATA")

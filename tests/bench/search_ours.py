@@ -1,0 +1,74 @@
+"""What of ours is measured: the meaning leg alone, a whole hybrid search; and plain vec0 on the same index file."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from types import TracebackType
+
+import apsw
+import numpy as np
+from numpy.typing import NDArray
+
+from tests.bench.exact_neighbours import WANTED
+from tests.bench.scale_rows import memory_number
+from tierdeck import db
+from tierdeck.index.file import VECTORS
+from tierdeck.index.path import beside_index_path
+from tierdeck.model import NodeFilter
+from tierdeck.search import SearchAnswer, hybrid_search
+from tierdeck.search.condition import condition_of
+from tierdeck.search.meaning_leg import MeaningLeg
+from tierdeck.store import open_store
+from tierdeck.vectors.vector_index import open_vector_index
+
+PLAIN_VEC0 = f"SELECT node_id FROM {VECTORS} WHERE embedding MATCH ? AND k = ?"
+Vector = NDArray[np.float32]
+
+
+class Ours:
+    """A store and its index as the program has them open; a second connection is for plain vec0."""
+
+    def __init__(self, path: Path) -> None:
+        self.store = open_store(path)
+        index = open_vector_index(self.store)
+        if index is None:
+            raise SystemExit(f"{path}: its index holds no vector")
+        self.index = index
+        self._plain = db.open_index(beside_index_path(path), is_writing=False)
+        self.rows = int(self.store.read(lambda conn: conn.execute("SELECT count(*) FROM nodes").get))
+
+    def __enter__(self) -> Ours:
+        return self
+
+    def __exit__(
+        self, _kind: type[BaseException] | None, _e: BaseException | None, _at: TracebackType | None
+    ) -> None:
+        self._plain.close()
+        self.index.close()
+        self.store.close()
+
+    def meaning(self, vector: Vector, node_filter: NodeFilter) -> Sequence[str]:
+        """The nearest `WANTED` that meet the filter, as a search asks for them."""
+
+        def look(conn: apsw.Connection) -> list[str]:
+            condition = condition_of(self.store, node_filter)
+            return MeaningLeg(self.index, vector).pool(conn, condition, WANTED, self.rows)
+
+        return self.store.read(look)
+
+    def hybrid(self, text: str, vector: Vector, *, is_typing: bool = False) -> SearchAnswer:
+        """A search as the screen asks for it, the query's vector given."""
+        answer = hybrid_search(self.store, text, index=self.index, query_vector=vector, is_typing=is_typing)
+        if answer.degraded:
+            raise SystemExit(f"{text!r}: {answer.degraded}")
+        return answer
+
+    def plain_vec0(self, vector: Vector) -> Sequence[str]:
+        """The nearest `WANTED` of all rows, by vec0 alone."""
+        return [str(row[0]) for row in self._plain.execute(PLAIN_VEC0, (vector.tobytes(), WANTED))]
+
+
+def numbers_of(ids: Sequence[object]) -> list[int]:
+    """The numbers of the memories with these ids."""
+    return [memory_number(str(node_id)) for node_id in ids]

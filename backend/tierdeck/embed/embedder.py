@@ -39,6 +39,14 @@ class Embedder(Protocol):
 
 
 @runtime_checkable
+class QueryEmbedder(Embedder, Protocol):
+    """A model that embeds a question otherwise than what answers it; the two vectors may be compared."""
+
+    def embed_query(self, text: str) -> NDArray[np.float32]:
+        """A question's vector, float32 (dimensions,)."""
+
+
+@runtime_checkable
 class WeighedEmbedder(Embedder, Protocol):
     """A model whose tokens count as a store's texts say; what `name` says follows from the weights."""
 

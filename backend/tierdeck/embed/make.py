@@ -10,8 +10,16 @@ import os
 from dataclasses import dataclass
 from typing import Literal
 
-from tierdeck.config import LOCAL_DIMENSIONS, LOCAL_MODEL, MAX_DIMENSIONS, EmbeddingSettings
+from tierdeck.config import (
+    ENCODER_DIMENSIONS,
+    ENCODER_MODEL,
+    LOCAL_DIMENSIONS,
+    LOCAL_MODEL,
+    MAX_DIMENSIONS,
+    EmbeddingSettings,
+)
 from tierdeck.embed.embedder import Embedder
+from tierdeck.embed.encoder import EncoderEmbedder
 from tierdeck.embed.local import LocalEmbedder, local_package_folder
 from tierdeck.errors import InvalidValueError, ModelUnavailableError
 from tierdeck.store import Store
@@ -26,7 +34,7 @@ DEFAULT_BASE_URL = "https://api.openai.com/v1"
 class ModelChoice:
     """The model in force. `provider` "off" means none; `reason` is a sentence on how it came to be so."""
 
-    provider: Literal["local", "openai", "off"]
+    provider: Literal["local", "encoder", "openai", "off"]
     name: str
     dimensions: int
     is_remote: bool
@@ -48,6 +56,8 @@ def chosen_model(settings: EmbeddingSettings, store: Store | None = None) -> Mod
         return _off("embeddings are turned off in the settings")
     if settings.provider == "local":
         return _local("the settings say local")
+    if settings.provider == "encoder":
+        return _encoder("the settings say encoder")
     if settings.provider == "openai":
         return _remote(settings.model, settings.dimensions, "the settings say openai")
     own = {} if store is None else _own_settings(store)
@@ -56,12 +66,14 @@ def chosen_model(settings: EmbeddingSettings, store: Store | None = None) -> Mod
         return _off("embeddings are turned off for this store")
     if provider == "local":
         return _local("the store was embedded so before")
+    if provider == "encoder":
+        return _encoder("the store was embedded so before")
     if provider == "openai":
         dimensions = _dimensions(own.get(DIMENSIONS_KEY), settings.dimensions)
         return _remote(own.get(MODEL_KEY) or settings.model, dimensions, "it was confirmed for this store")
     if provider is not None and provider != "auto":
         raise InvalidValueError(
-            f"choose model: the store says provider {provider[:40]!r}", hint="local, openai or off"
+            f"choose model: the store says provider {provider[:40]!r}", hint="local, encoder, openai or off"
         )
     if local_package_folder() is not None:
         return _local("it needs no key and no network")
@@ -81,6 +93,8 @@ def make_embedder(settings: EmbeddingSettings, store: Store | None = None) -> Em
         raise ModelUnavailableError(f"embed: {choice.reason}", hint="search by word works; see `tierdeck config`")
     if choice.provider == "local":
         return LocalEmbedder()
+    if choice.provider == "encoder":
+        return EncoderEmbedder()
     key = os.environ.get(settings.api_key_env, "").strip()
     if not key:
         raise ModelUnavailableError(
@@ -123,6 +137,12 @@ def _dimensions(text: str | None, default: int) -> int:
 
 def _local(why: str) -> ModelChoice:
     return ModelChoice("local", LOCAL_MODEL, LOCAL_DIMENSIONS, False, f"{LOCAL_MODEL}, on this machine: {why}")
+
+
+def _encoder(why: str) -> ModelChoice:
+    return ModelChoice(
+        "encoder", ENCODER_MODEL, ENCODER_DIMENSIONS, False, f"{ENCODER_MODEL}, on this machine: {why}"
+    )
 
 
 def _remote(name: str, dimensions: int, why: str) -> ModelChoice:

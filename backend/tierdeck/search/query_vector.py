@@ -67,13 +67,19 @@ class MeaningSource:
                 return Meaning(off=f"Enter sends the query to {model}")
             if embedder.is_remote and not self.may_send_secrets and has_secret(text):
                 return Meaning(off="the query looks like a secret, and is not sent to a remote model")
-            vector = embedder.embed([text])[0]
+            vector = _embedded(embedder, text)
         if vector is None:
             return Meaning(off="no embedding model is in use")
         from tierdeck.search.meaning_leg import MeaningLeg
         from tierdeck.vectors.unit_vectors import unit_vector
 
         return Meaning(MeaningLeg(index, unit_vector(vector, dimensions, of="the query")), model)
+
+
+def _embedded(embedder: Embedder, text: str) -> NDArray[np.float32]:
+    from tierdeck.embed.embedder import QueryEmbedder
+
+    return embedder.embed_query(text) if isinstance(embedder, QueryEmbedder) else embedder.embed([text])[0]
 
 
 def _weighed(embedder: Embedder, index: VectorIndex) -> Embedder:

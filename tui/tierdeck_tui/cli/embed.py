@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from tierdeck.config import EmbeddingSettings
+from tierdeck.config import ENCODER_MODEL, LOCAL_MODEL, EmbeddingSettings
 from tierdeck.embed import ModelChoice, chosen_model, index_path, make_embedder
 from tierdeck.embed.make import DIMENSIONS_KEY, MODEL_KEY, PROVIDER_KEY
-from tierdeck.errors import EXIT_PARTLY_DONE, EmbeddingError
+from tierdeck.errors import EXIT_PARTLY_DONE, EmbeddingError, InvalidValueError
 from tierdeck.store import Store, get_setting, set_setting
 from tierdeck_tui.cli.ask import confirm
 from tierdeck_tui.cli.frame import STOPPED
@@ -28,13 +28,18 @@ if TYPE_CHECKING:
     from tierdeck.embed.estimate import EmbedEstimate
 
 _MAX_FAULTS_SAID = 5
+_PROVIDERS_HERE = {LOCAL_MODEL: "local", ENCODER_MODEL: "encoder"}
 
 
 @click.command("embed", cls=Verb)
 @click.option(
-    "--provider", type=click.Choice(["local", "openai"]), help="Who makes the vectors, this time and from now."
+    "--provider",
+    type=click.Choice(["local", "encoder", "openai"]),
+    help="Who makes the vectors, this time and from now.",
 )
-@click.option("--model", metavar="NAME", help="The remote model; means --provider openai.")
+@click.option(
+    "--model", metavar="NAME", help=f"{LOCAL_MODEL}, {ENCODER_MODEL}, or a remote model: --provider openai."
+)
 @click.option("--dimensions", type=int, metavar="N", help="The length of its vectors; means --provider openai.")
 @click.option("--status", is_flag=True, help="Only say how far the store is embedded.")
 @click.option("--retry-failed", is_flag=True, help="Try again what was refused for good.")
@@ -57,6 +62,8 @@ def embed_verb(
     Ctrl+C stops after the texts on their way; another run goes on from there. Before texts are sent to a remote
     model it says where to, how many and at most for how much, and asks. Ends with 10 when something is left.
     """
+    if model in _PROVIDERS_HERE:
+        provider, model = _provider_here(model, provider, dimensions), None
     is_remote_meant = model is not None or dimensions is not None
     run.use_flag("embedding.provider", provider or ("openai" if is_remote_meant else None), "--provider")
     run.use_flag("embedding.model", model, "--model")
@@ -67,6 +74,16 @@ def embed_verb(
             _put_status(run, store, settings)
             return 0
         return _embed(run, store, settings, retry_failed=retry_failed, rebuild=rebuild, is_sure=yes)
+
+
+def _provider_here(model: str, provider: str | None, dimensions: int | None) -> str:
+    """Who makes vectors of a model of this machine; another provider or length beside it is refused."""
+    meant = _PROVIDERS_HERE[model]
+    if provider not in (None, meant):
+        raise InvalidValueError(f"embed with {model}: it is of provider {meant}, not {provider}")
+    if dimensions is not None:
+        raise InvalidValueError(f"embed with {model}: its vectors have one length, --dimensions can't change it")
+    return meant
 
 
 def _with_own_model(run: Run, store: Store) -> EmbeddingSettings:

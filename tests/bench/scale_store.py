@@ -31,8 +31,8 @@ from tests.bench.scale_rows import NOW_MS, StoreWriter, memories, memory_id
 from tests.bench.scale_text import SEED, TextSource
 from tierdeck.config import EmbeddingSettings
 from tierdeck.embed.embedder import Embedder
+from tierdeck.embed.indexer import run_indexer
 from tierdeck.embed.local import LocalEmbedder
-from tierdeck.index.file import open_for_writing
 from tierdeck.migrate import SCHEMA_VERSION
 from tierdeck.store import open_store
 from tierdeck.vectors.unit_vectors import unit_rows
@@ -78,8 +78,7 @@ def scale_store(rows: int, data: Path, folder: Path, embedder: Embedder) -> Scal
         _build(ScaleStore(part, rows, embedder.dimensions), TextSource(data), embedder)
         part.rename(target)
         (target / "stamp.json").write_text(json.dumps(stamp, indent=1))
-    with open_store(made.path) as store:  # brings an index of an older version up to date, and notes the new place
-        open_for_writing(store).close()
+    _bring_up_to_date(made, embedder)
     return made
 
 
@@ -104,6 +103,14 @@ def _build(made: ScaleStore, source: TextSource, embedder: Embedder) -> None:
     with open_store(made.path) as store:
         write_index(store, embedder, rows, made.vectors(), seen=seen, batch_rows=batch_rows, at_ms=NOW_MS)
     _say(began, "index")
+
+
+def _bring_up_to_date(made: ScaleStore, embedder: Embedder) -> None:
+    """A run of the indexer that finds nothing to embed: it makes what newer versions keep beside the vectors."""
+    with open_store(made.path) as store:
+        report = run_indexer(store, embedder, EmbeddingSettings())
+    if report.embedded or report.pending or report.stopped:
+        raise SystemExit(f"{made.folder}: the indexer does not take its vectors for whole: {report}")
 
 
 def _vectors(embedder: Embedder, texts: Sequence[str]) -> NDArray[np.float32]:

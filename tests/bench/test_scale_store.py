@@ -22,7 +22,7 @@ from tierdeck.store import open_store
 from tierdeck.store.nodes import add_nodes
 from tierdeck.vectors.vector_index import open_vector_index
 
-ROWS = 1_500  # more than one of vec0's chunks, the second not full
+ROWS = 2_500  # enough for bits; more than one of vec0's chunks, the last not full
 SENTENCES = (
     "The boundary layer separates near the trailing edge of the wing.",
     "Heat transfer in composite slabs was computed for several materials.",
@@ -104,6 +104,9 @@ def test_a_store_built_in_bulk_holds_what_the_program_itself_writes(tmp_path: Pa
         "SELECT rowid, vectors FROM node_embeddings_vector_chunks00 ORDER BY rowid",
         "SELECT * FROM index_model",
         "SELECT key, value FROM index_setting WHERE key <> 'source_path'",
+        "SELECT model, dimensions, mean FROM bit_head",  # `build` is drawn, `seq` counts writes
+        "SELECT chunk_id, validity, keys FROM bit_chunk ORDER BY chunk_id",
+        "SELECT chunk_id, bits FROM bit_rows ORDER BY chunk_id",
         "SELECT name, seq FROM sqlite_sequence ORDER BY name",
         "SELECT type, name, tbl_name, sql FROM sqlite_master ORDER BY name",
     ):

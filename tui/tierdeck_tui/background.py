@@ -17,6 +17,7 @@ from textual.message import Message
 from tierdeck.errors import StoreBusyError, TierdeckError
 from tierdeck.model import NodeFilter
 from tierdeck.store import count_nodes
+from tierdeck.terms.fill import fill_terms
 from tierdeck_tui.log_file import log
 from tierdeck_tui.messages import (
     BackgroundFailed,
@@ -54,12 +55,15 @@ def bring_up_meaning(deck: Console, post: Post) -> None:
 
 
 def fill_index(deck: Console, post: Post, stopped: threading.Event) -> None:
-    """Embed what has no vector yet, where the model is local; run it in a worker.
+    """Bring the extra terms up to the store, and embed what has no vector yet, where the model is local.
 
-    A remote model never runs by itself: memories leave this machine only when the operator asks.
+    Run it in a worker. A remote model never runs by itself: memories leave this machine only when asked to.
     """
     embedder = deck.embedder()
-    if embedder is None or embedder.is_remote or stopped.is_set():
+    if stopped.is_set():
+        return
+    if embedder is None or embedder.is_remote:
+        _fill_terms(deck, post, stopped)
         return
     from tierdeck.embed.indexer import run_indexer  # numpy, which the model has brought in by now
 
@@ -87,6 +91,14 @@ def fill_index(deck: Console, post: Post, stopped: threading.Event) -> None:
     else:
         if not stopped.is_set():
             post(IndexFilled(report.embedded))
+
+
+def _fill_terms(deck: Console, post: Post, stopped: threading.Event) -> None:
+    """The terms alone: they need no model, and nothing is sent. With a local model the indexer makes them."""
+    try:
+        fill_terms(deck.store, should_stop=stopped.is_set)
+    except TierdeckError as e:
+        post(BackgroundFailed(e))
 
 
 def watch_store(deck: Console, post: Post, stopped: threading.Event) -> None:

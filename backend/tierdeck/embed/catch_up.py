@@ -25,7 +25,9 @@ from tierdeck.index.store_texts import (
     last_change,
 )
 from tierdeck.store import Store, embedding_off
+from tierdeck.terms.fill import bring_up
 from tierdeck.vectors.model_record import Model, all_models, load_table, save_table
+from tierdeck.vectors.row_keys import keep_keys
 
 StateValues = tuple[str, str, bool, str | None, str, int, str]
 # Ids and hashes are random, so that a transaction touches most pages of their indexes: few of them, not too long.
@@ -45,7 +47,12 @@ _UPDATE = (
 
 
 def catch_up(conn: apsw.Connection, store: Store, model: Model, should_stop: Callable[[], bool]) -> bool:
-    """Bring the queue of one model up to the store; False when it was stopped on the way, which loses nothing."""
+    """Bring the queue of one model up to the store; False when it was stopped on the way, which loses nothing.
+
+    The extra terms of the words come first: they are made here, and every search is better for them.
+    """
+    if not bring_up(conn, store, should_stop):
+        return False
     is_whole = mend(conn, model)
     newest: tuple[int, str | None] | None = None
     pages: Iterable[TextPage] = all_texts(store)
@@ -63,6 +70,7 @@ def catch_up(conn: apsw.Connection, store: Store, model: Model, should_stop: Cal
                 _apply(conn, model, page)
             if group[-1].id_range is None:
                 _set_seen(conn, model, group[-1].seen_seq, group[-1].seen_node)
+    keep_keys(conn, store, model, every=newest is not None)
     with db.transaction(conn):
         if newest is not None:
             _set_seen(conn, model, *newest)
@@ -126,6 +134,7 @@ def _apply(conn: apsw.Connection, model: Model, page: TextPage) -> None:
     conn.executemany("INSERT OR IGNORE INTO node_key (id) VALUES (?)", [(values[-1],) for values in new])
     conn.executemany(_INSERT, new)
     conn.executemany(_UPDATE, changed)
+    load_table(conn, model).keep_keys({text.node_id: text.row_key for text in page.texts if text.row_key})
     remove_vectors(conn, [text.node_id for text in page.texts if text.is_off])
 
 

@@ -10,10 +10,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from tierdeck.search.fts import Match, match_words
-from tierdeck.search.inside_pieces import camel_parts
 from tierdeck.search.query import Query
 from tierdeck.search.terms import Terms, listed
-from tierdeck.search.words import split_words
+from tierdeck.terms.pieces import camel_parts
+from tierdeck.terms.words import split_words
 
 MIN_PREFIX_CHARS = 3
 MAX_EXTRA_PHRASES = 16

@@ -12,17 +12,19 @@ from typing import TYPE_CHECKING
 
 import apsw
 
+from tierdeck.index.store_texts import has_changes
 from tierdeck.model import NodeFilter, NodeRow, Tier, content_hash
 from tierdeck.search.condition import condition_of
 from tierdeck.search.fusion import with_ranks
 from tierdeck.search.hidden import hidden_by_filters
 from tierdeck.search.hit import Flag, HiddenByFilter, Hit
-from tierdeck.search.inside_scan import InsideScan
+from tierdeck.search.inside_look import InsideLook
 from tierdeck.search.keyword_leg import KeywordLeg
 from tierdeck.search.query import Query, with_as_words
 from tierdeck.secret_scan import has_secret
 from tierdeck.store import Store, embedding_off, read_rows
 from tierdeck.store.rows import as_bytes, text_of
+from tierdeck.terms.term_index import terms_of
 
 if TYPE_CHECKING:
     from tierdeck.search.meaning_leg import MeaningLeg
@@ -42,6 +44,10 @@ class Ask:
     has_keyword: bool
     is_typing: bool
     meaning: MeaningLeg | None
+
+    def look(self, conn: apsw.Connection, store_rows: int) -> InsideLook:
+        """A look inside the words of that snapshot."""
+        return InsideLook(conn, store_rows, terms_of(self.store), keeps_changes=has_changes(self.store))
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,8 +84,8 @@ def read_candidates(conn: apsw.Connection, ask: Ask) -> Candidates:
 def _options(conn: apsw.Connection, ask: Ask, store_rows: int) -> tuple[str, ...]:
     """Those exclusions that stand in memories as they were typed, dash and all."""
     condition = condition_of(ask.store, ask.node_filter)
-    scan = InsideScan(conn, store_rows)
-    return tuple(text for text in ask.query.maybe_options if scan.stands(f"-{text}", condition))
+    look = ask.look(conn, store_rows)
+    return tuple(text for text in ask.query.maybe_options if look.stands(f"-{text}", condition))
 
 
 def _has_found(ask: Ask, found: Candidates) -> bool:
@@ -92,7 +98,8 @@ def _listed(texts: Sequence[str]) -> str:
 
 def _gather(conn: apsw.Connection, ask: Ask, store_rows: int) -> Candidates:
     condition = condition_of(ask.store, ask.node_filter, ask.query.excluded)
-    keyword = KeywordLeg(conn, ask.query, condition, store_rows=store_rows, is_typing=ask.is_typing)
+    look = ask.look(conn, store_rows)
+    keyword = KeywordLeg(conn, ask.query, condition, look, store_rows=store_rows, is_typing=ask.is_typing)
     ids = keyword.pool(ask.limit_rows, ask.pool_rows) if ask.has_keyword else []
     if ask.meaning is not None:
         ids = list(dict.fromkeys((*ids, *ask.meaning.pool(conn, condition, ask.pool_rows, store_rows))))

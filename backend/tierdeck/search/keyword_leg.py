@@ -17,13 +17,14 @@ from tierdeck.search.condition import Condition
 from tierdeck.search.fts import Match, match_words
 from tierdeck.search.fusion import keyword_scores
 from tierdeck.search.hit import KeywordPart
-from tierdeck.search.inside_pieces import Piece, pieces_of
-from tierdeck.search.inside_scan import Inside, InsideHit, InsideScan
+from tierdeck.search.inside_hit import Inside, InsideHit
+from tierdeck.search.inside_look import InsideLook
 from tierdeck.search.marks import Marker
 from tierdeck.search.query import Query
 from tierdeck.search.terms import Terms, choose_terms
 from tierdeck.search.tokens import Tokenizer
 from tierdeck.search.word_source import WordHit, WordSource
+from tierdeck.terms.pieces import Piece, pieces_of
 
 IDLE_WORTH = 0.5
 _NO_HIT = WordHit(0.0, frozenset(), 0)
@@ -33,7 +34,14 @@ class KeywordLeg:
     """The keyword side of one query inside one snapshot: `pool` first, then `parts` of whatever is a candidate."""
 
     def __init__(
-        self, conn: apsw.Connection, query: Query, condition: Condition, *, store_rows: int, is_typing: bool
+        self,
+        conn: apsw.Connection,
+        query: Query,
+        condition: Condition,
+        look: InsideLook,
+        *,
+        store_rows: int,
+        is_typing: bool,
     ) -> None:
         self._query = query
         self._condition = condition
@@ -41,7 +49,7 @@ class KeywordLeg:
         self._store_rows = store_rows
         self._tokenizer = Tokenizer(conn)
         self._words = WordSource(conn)
-        self._scan = InsideScan(conn, store_rows)
+        self._look = look
         self._attempt = Attempt(Terms(()), None)
         self._inside = Inside({})
 
@@ -99,6 +107,7 @@ class KeywordLeg:
         Ranks are left to the caller, who knows every candidate.
         """
         words = self._words.hits(self.match, ids) if self.match else {}
+        self._inside = self._look.of(self._inside, ids)
         inside = {
             node_id: _worth(hit, words.get(node_id))
             for node_id in ids
@@ -161,7 +170,7 @@ class KeywordLeg:
         terms = self._attempt.terms.used
         words = [term.text for term in terms]
         pieces = pieces_of(words, self._query.pieces, self._query.words_text, prefix=self._attempt.prefix)
-        self._inside = self._scan.find(pieces, terms, self._condition)
+        self._inside = self._look.find(pieces, terms, self._condition, limit_rows)
         hits = self._inside.hits
         return sorted(hits, key=lambda node_id: (-_worth(hits[node_id], None), node_id))[:limit_rows]
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tierdeck.search.inside_pieces import Piece, spans
 from tierdeck.search.tokens import Tokenizer
+from tierdeck.terms.pieces import Piece, spans
 
 
 class Marker:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 
 from tierdeck.model import NodeFilter
 from tierdeck.search.typed_filter import KEYS, UnreadableValueError, narrow
-from tierdeck.search.words import clean, distinct, split_words
+from tierdeck.terms.words import clean, distinct, split_words
 from tierdeck.times import now_ms as clock_ms
 
 MAX_QUERY_BYTES = 100_000

@@ -68,6 +68,7 @@ class Store:
         self._readers = (
             ReaderPool(path, busy_timeout_ms) if writer is not None else UntouchedReader(path, busy_timeout_ms)
         )
+        self._companions: list[Callable[[], object]] = []
         self._objects: frozenset[tuple[str, str]] | None = None
         self._columns: dict[str, tuple[str, ...]] = {}
 
@@ -84,11 +85,17 @@ class Store:
 
     def close(self) -> None:
         """Close every connection, after a write under way; closing twice is allowed."""
+        while self._companions:
+            self._companions.pop()()
         self._readers.close()
         with self._write_lock:
             if self._writer is not None:
                 self._writer.close()
                 self._writer = None
+
+    def when_closed(self, deed: Callable[[], object]) -> None:
+        """Do something when the store is closed: for what was opened beside it and lives as long as it does."""
+        self._companions.append(deed)
 
     def read(self, look: Callable[[apsw.Connection], T]) -> T:
         """Run `look` on a connection inside one short read transaction, all of it one snapshot of the store.

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from tests.tierdeck.search.memories import remember
 from tierdeck.search import SearchAnswer, hybrid_search
-from tierdeck.search.words import clean, split_words
 from tierdeck.store import Store, open_store
+from tierdeck.terms.words import clean, split_words
 
 MEMORIES = (
     "fix the wrong-book page",

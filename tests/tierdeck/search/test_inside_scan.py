@@ -7,12 +7,13 @@ import pytest
 
 from tests.tierdeck.search.memories import remember
 from tierdeck.model import NodeDraft, NodeFilter, Tier
-from tierdeck.search import inside_scan
+from tierdeck.search import inside_hit, inside_scan
 from tierdeck.search.condition import condition_of
-from tierdeck.search.inside_pieces import Piece
-from tierdeck.search.inside_scan import Inside, InsideScan
+from tierdeck.search.inside_hit import Inside
+from tierdeck.search.inside_look import InsideLook
 from tierdeck.search.terms import Term
 from tierdeck.store import Store
+from tierdeck.terms.pieces import Piece
 
 CHECKOUT = Piece("checkout", "part", 0)
 
@@ -23,7 +24,7 @@ def find(store: Store, *pieces: Piece, rows: int = 0, node_filter: NodeFilter | 
 
     def look(conn: apsw.Connection) -> Inside:
         store_rows = int(conn.execute("SELECT count(*) FROM nodes").get)
-        return InsideScan(conn, store_rows).find(pieces, terms, condition)
+        return InsideLook(conn, store_rows, None, keeps_changes=False).find(pieces, terms, condition, 50)
 
     return store.read(look)
 
@@ -55,7 +56,7 @@ def test_a_part_is_worth_less_than_the_whole_word_and_a_sign_more(store: Store) 
 
 def test_a_word_that_stands_whole_in_very_many_memories_is_not_looked_for_inside_others(store: Store) -> None:
     remember(store, "getCheckoutId")
-    assert find(store, CHECKOUT, rows=inside_scan.MAX_WHOLE_ROWS + 1).hits == {}
+    assert find(store, CHECKOUT, rows=inside_hit.MAX_WHOLE_ROWS + 1).hits == {}
 
 
 def test_it_reads_the_newest_texts_up_to_its_bound_and_says_so(

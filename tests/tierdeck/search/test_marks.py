@@ -5,9 +5,9 @@ from __future__ import annotations
 import apsw
 import pytest
 
-from tierdeck.search.inside_pieces import Piece
 from tierdeck.search.marks import Marker
 from tierdeck.search.tokens import Tokenizer
+from tierdeck.terms.pieces import Piece
 
 
 @pytest.fixture

@@ -13,8 +13,8 @@ from tierdeck.config import checked_alpha
 from tierdeck.search.hit import Hit, SearchAnswer
 from tierdeck.search.hybrid import hybrid_search
 from tierdeck.search.query import Query
-from tierdeck.search.words import split_words
 from tierdeck.secret_scan import find_secrets, has_secret, mask_secrets
+from tierdeck.terms.words import split_words
 from tierdeck.times import now_ms
 from tierdeck_tui.cli.filter_options import filter_of, filter_options
 from tierdeck_tui.cli.meaning import meaning_of

@@ -27,17 +27,22 @@ def split_words(text: str) -> list[str]:
     """The words of a text in their order, as typed, repeats kept."""
     if text.isascii():
         return _RUN.findall(text)
-    words: list[str] = []
+    return [text[start:end] for start, end in word_spans(text)]
+
+
+def word_spans(text: str) -> list[tuple[int, int]]:
+    """Where the words of a text stand, as (start, end) in characters."""
+    spans: list[tuple[int, int]] = []
     start = -1
     for at, char in enumerate(text):
         if is_letter(char) or (start >= 0 and "\u0300" <= char <= "\u036f"):
             start = at if start < 0 else start
         elif start >= 0:
-            words.append(text[start:at])
+            spans.append((start, at))
             start = -1
     if start >= 0:
-        words.append(text[start:])
-    return words
+        spans.append((start, len(text)))
+    return spans
 
 
 def is_letter(char: str) -> bool:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tierdeck.search.words import clean, distinct, split_words
+from tierdeck.terms.words import clean, distinct, split_words
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tierdeck.search.inside_pieces import MAX_PIECES, Piece, camel_parts, holds, pieces_of, spans
+from tierdeck.terms.pieces import MAX_PIECES, Piece, camel_parts, holds, pieces_of, spans
 
 
 def part(text: str) -> Piece:

@@ -16,7 +16,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from tierdeck.search.words import is_letter, split_words
+from tierdeck.terms.words import is_letter, split_words
 
 MAX_PIECES = 12
 MAX_TYPED = 200
@@ -24,7 +24,7 @@ MIN_PART_CHARS = 3
 MAX_PIECE_CHARS = 200  # SQLite refuses LIKE patterns of more than 50,000 bytes
 
 # Scripts whose runs of letters are no words: Thai to Khmer, kana, Han, Hangul (whose particles cling to words).
-_UNSPACED = re.compile(
+UNSPACED = re.compile(
     "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3"
     "\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003ffff]+"
 )
@@ -111,10 +111,10 @@ def _sign(typed: str, words: Sequence[str]) -> Piece | None:
 def _of_word(word: str, number: int, is_prefix: bool) -> list[Piece]:
     if len(word) > MAX_PIECE_CHARS:
         return []
-    pairs = dict.fromkeys(pair for run in _UNSPACED.findall(word) for pair in _pairs_of(run))
+    pairs = dict.fromkeys(pair for run in UNSPACED.findall(word) for pair in _pairs_of(run))
     runs = [
         run
-        for run in split_words(_UNSPACED.sub(" ", word))
+        for run in split_words(UNSPACED.sub(" ", word))
         if len(run) >= MIN_PART_CHARS or (run != word and len(run) > 1)
     ]
     weight = 1.0 / max(1, len(pairs) + len(runs))
@@ -146,7 +146,7 @@ def _is_boundary(text: str, at: int) -> bool:
     before, after = text[at - 1], text[at]
     if not is_letter(before) or not is_letter(after):
         return True
-    if before.isdigit() != after.isdigit() or bool(_UNSPACED.match(before)) != bool(_UNSPACED.match(after)):
+    if before.isdigit() != after.isdigit() or bool(UNSPACED.match(before)) != bool(UNSPACED.match(after)):
         return True
     if after.isupper():
         next_is_lower = at + 1 < len(text) and text[at + 1].islower()

@@ -12,6 +12,7 @@ from tierdeck.embed import index_path
 from tierdeck.embed.coverage import coverage
 from tierdeck.model import NodeDraft
 from tierdeck.store import add_node, add_nodes, open_store
+from tierdeck.terms.term_index import terms_of
 from tierdeck_tui.background import bring_up_meaning, fill_index, watch_store
 from tierdeck_tui.messages import BackgroundFailed, IndexFilled, IndexMoved, MeaningChanged, StoreChanged
 from tierdeck_tui.reading.console import Console
@@ -60,7 +61,8 @@ def test_a_remote_model_never_runs_by_itself(small_store: Path, monkeypatch: pyt
         fill_index(deck, told.append, threading.Event())
         assert [type(message) for message in told] == [MeaningChanged]
         assert deck.embedder() is not None
-        assert not index_path(store).exists()
+        assert coverage(store, _REMOTE.embedding).embedded == 0
+        assert terms_of(store) is not None  # they are made here and nothing is sent for them
 
 
 def test_it_stops_between_two_small_batches(tmp_path: Path) -> None:

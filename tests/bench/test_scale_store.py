@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
 
 import apsw
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 from tests.bench.scale_store import scale_store
+from tests.bench.small_scale import SENTENCES, LetterCounts, write_documents
 from tierdeck import db
 from tierdeck.config import EmbeddingSettings
 from tierdeck.embed.indexer import run_indexer
@@ -23,12 +22,6 @@ from tierdeck.store.nodes import add_nodes
 from tierdeck.vectors.vector_index import open_vector_index
 
 ROWS = 2_500  # enough for bits; more than one of vec0's chunks, the last not full
-SENTENCES = (
-    "The boundary layer separates near the trailing edge of the wing.",
-    "Heat transfer in composite slabs was computed for several materials.",
-    "Libraries keep records of what their readers borrow over the years.",
-    "A panel in supersonic flow flutters when the pressure grows.",
-)
 # `embedded_at` is the time of the run; what claims a row is gone when it is done.
 STATES = (
     "SELECT id, model, dimensions, node_id, content_hash, status, is_late, attempts, error, seq, claimed_by,"
@@ -40,28 +33,10 @@ NODES = (
 )
 
 
-class LetterCounts:
-    """An embedder that needs no model: how often each letter stands in the text."""
-
-    name = "letters"
-    dimensions = 32
-    is_remote = False
-
-    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """One count a letter, by its number modulo 32; never all zeros."""
-        return np.stack(
-            [np.bincount([ord(c) % 32 for c in text], minlength=32).astype(np.float32) for text in texts]
-        )
-
-
 @pytest.fixture
 def data(tmp_path: Path) -> Path:
     """A folder of one collection of a few documents."""
-    folder = tmp_path / "data" / "few"
-    folder.mkdir(parents=True)
-    lines = [json.dumps({"id": str(n), "text": " ".join(SENTENCES[n % 2 :])}) for n in range(4)]
-    (folder / "docs.jsonl").write_text("\n".join(lines))
-    return tmp_path / "data"
+    return write_documents(tmp_path / "data", SENTENCES)
 
 
 def rows_of(path: Path, sql: str) -> list[tuple[object, ...]]:
@@ -130,8 +105,6 @@ def test_a_built_store_has_every_vector_at_its_memory_and_is_used_again(tmp_path
 def test_a_store_of_other_documents_is_not_used_again(tmp_path: Path, data: Path) -> None:
     first = scale_store(20, data, tmp_path / "scale", LetterCounts())
     texts = rows_of(first.path, NODES)
-    (data / "few" / "docs.jsonl").write_text(
-        "\n".join(json.dumps({"id": str(n), "text": " ".join(reversed(SENTENCES))}) for n in range(2))
-    )
+    write_documents(data, SENTENCES[::-1])
     second = scale_store(20, data, tmp_path / "scale", LetterCounts())
     assert rows_of(second.path, NODES) != texts

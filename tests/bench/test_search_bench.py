@@ -45,7 +45,7 @@ def test_recall_counts_only_the_first_of_both_sides() -> None:
 
 @pytest.mark.parametrize("narrowing", [EVERYTHING, *NARROWINGS], ids=lambda one: one.name)
 def test_a_mask_of_the_benchmark_holds_the_rows_that_the_filter_leaves(
-    tmp_path: Path, narrowing: Narrowing
+    built: ScaleStore, narrowing: Narrowing
 ) -> None:
     with open_store(built.path) as store:
         mask = store.read(read_columns).mask(narrowing.node_filter)

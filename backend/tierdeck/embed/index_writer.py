@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 import apsw
@@ -17,6 +17,7 @@ from tierdeck.index.store_texts import read_texts
 from tierdeck.model import content_hash
 from tierdeck.store import Store, embedding_off
 from tierdeck.vectors.model_record import Model, load_table, save_table
+from tierdeck.vectors.row_keys import row_keys
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +38,7 @@ class IndexWriter:
         self._model = model
         self._queue = queue
         self._seen_version = -1
+        self._keys_read: dict[str, int] = {}
 
     def commit(self, made: Sequence[Made]) -> int:
         """Write vectors whose memories still hold the text they were made from; the others wait for their new one.
@@ -53,6 +55,7 @@ class IndexWriter:
             table = load_table(self._conn, self._model)  # after those, which change its sum
             done = self._queue.finish([(one.work, one.note) for one in made], self._next_seq())
             table.put([(key, one.vector) for one in made for key in one.work.node_ids if key in done])
+            table.keep_keys(self._row_keys(done))
             save_table(self._conn, self._model, table)
         return len(done)
 
@@ -71,6 +74,7 @@ class IndexWriter:
         self._seen_version = self._store.data_version()
         ids = [node_id for work in works for node_id in work.node_ids]
         found, off = read_texts(self._store, ids), embedding_off(self._store, ids)
+        self._keys_read = row_keys(self._store, ids)
         hashes = {node_id: content_hash(text) for node_id, text in found.items()}
         texts: dict[str, str] = {}
         with db.transaction(self._conn):
@@ -93,6 +97,12 @@ class IndexWriter:
             if vector is None:
                 self._queue.put_back(work.twin_id, work.content_hash)
         return vector
+
+    def _row_keys(self, ids: Collection[str]) -> dict[str, int]:
+        """The store's rowids of those memories, as they are inside the transaction under way."""
+        if self._may_have_changed():
+            return row_keys(self._store, list(ids))
+        return {node_id: key for node_id, key in self._keys_read.items() if node_id in ids}
 
     def _next_seq(self) -> int:
         """The next number of the sequence of vector writes, inside the transaction under way."""

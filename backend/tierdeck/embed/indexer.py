@@ -31,6 +31,7 @@ from tierdeck.secret_scan import has_secret
 from tierdeck.store import Store
 from tierdeck.times import now_ms
 from tierdeck.vectors.model_record import Model, has_probe, has_vectors, prepare_tables, save_probe, swap_in
+from tierdeck.vectors.row_keys import keep_keys
 
 _LEASE_MS = 120_000
 _STOPPED = "stopped; the next run goes on from here"
@@ -139,6 +140,7 @@ class _Run:
             self._queue.release()
         if stopped is None and not self._queue.has_untried() and has_vectors(self._conn, self._model):
             swap_in(self._conn, self._model)
+        keep_keys(self._conn, self._store, self._model, every=False)
         return self._tally.report(self._queue.count_pending(), stopped)
 
     def _work_off(self, batch_rows: int) -> str | None:

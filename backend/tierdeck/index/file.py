@@ -18,7 +18,7 @@ import apsw
 from tierdeck import db
 from tierdeck.errors import IndexFileError, NotAStoreError, StoreBusyError, StoreError
 from tierdeck.index.path import beside_index_path, index_path
-from tierdeck.index.schema import INDEX_VERSION, SCHEMA, lacks_tables
+from tierdeck.index.schema import INDEX_VERSION, complete, is_complete
 from tierdeck.store import Store, StoreKind
 
 VECTORS = "node_embeddings"
@@ -44,9 +44,9 @@ def open_for_writing(store: Store) -> apsw.Connection:
     conn = _open(path, is_writing=True)
     try:
         with index_errors(path):
-            if not _is_made(conn, path) or _is_older(conn) or lacks_tables(conn):
+            if not _is_made(conn, path) or _is_older(conn) or not is_complete(conn):
                 with conn:  # all of it or nothing: a half-made file has no table and is made at the next opening
-                    conn.execute(SCHEMA)
+                    complete(conn)
                     set_setting(conn, "index_version", INDEX_VERSION)
             source = str(store.path.resolve())
             if get_setting(conn, "source_path") != source:

@@ -61,20 +61,47 @@ CREATE TABLE IF NOT EXISTS bit_head (
     build INTEGER NOT NULL,
     seq INTEGER NOT NULL
 );
--- Of each slot, whether a vector is in it, and the memory's rowid in the store, 0 where it is not known.
+-- Of each slot, whether a vector is in it, the memory's rowid in the store, 0 where it is not known, and what makes
+-- a cosine of bits: the vector's distance from the mean and its product with it, two float32.
 CREATE TABLE IF NOT EXISTS bit_chunk (
     chunk_id INTEGER PRIMARY KEY,
     seq INTEGER NOT NULL,
     validity BLOB NOT NULL,
-    keys BLOB NOT NULL
+    keys BLOB NOT NULL,
+    scales BLOB NOT NULL
 );
 -- Apart from it, so that a few slots are written in place: a row of SQLite's is rewritten whole.
 CREATE TABLE IF NOT EXISTS bit_rows (chunk_id INTEGER PRIMARY KEY, bits BLOB NOT NULL);
 """
-_NAMES = frozenset(re.findall(r"CREATE (?:VIRTUAL )?TABLE IF NOT EXISTS (\w+)", SCHEMA))
+_TABLES = {
+    name: " ".join(f"CREATE TABLE {rest}".split())
+    for rest, name in re.findall(r"^CREATE TABLE IF NOT EXISTS ((\w+) .*?);$", SCHEMA, re.DOTALL | re.MULTILINE)
+}
+# Made again from the vectors at no cost, so whatever is in the way of one of them is thrown away.
+BIT_TABLES = ("bit_head", "bit_chunk", "bit_rows")
 
 
-def lacks_tables(conn: apsw.Connection) -> bool:
-    """Whether a table of ours is not there."""
-    found = {str(row[0]) for row in conn.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
-    return not found >= _NAMES
+def is_complete(conn: apsw.Connection) -> bool:
+    """Whether every table of ours is there, and those of the bits as we make them."""
+    return _TABLES.keys() <= _found(conn).keys() and has_bit_tables(conn)
+
+
+def has_bit_tables(conn: apsw.Connection) -> bool:
+    """Whether the tables of the bits are there, as we make them."""
+    found = _found(conn)
+    return all(found.get(name) == _TABLES[name] for name in BIT_TABLES)
+
+
+def complete(conn: apsw.Connection) -> None:
+    """Make what is not there, inside the caller's transaction."""
+    if not has_bit_tables(conn):
+        found = conn.execute("SELECT type, name FROM sqlite_master").fetchall()
+        for kind, name in ((str(kind), str(name)) for kind, name in found):
+            if name in BIT_TABLES and kind in ("table", "view"):
+                conn.execute(f"DROP {kind} {name}")
+    conn.execute(SCHEMA)
+
+
+def _found(conn: apsw.Connection) -> dict[str, str]:
+    rows = conn.execute("SELECT name, sql FROM sqlite_master WHERE type = 'table'")
+    return {str(name): " ".join(str(sql).split()) for name, sql in rows}

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import apsw
@@ -25,7 +25,10 @@ _IS_OFF = "EXISTS (SELECT 1 FROM td_no_embedding o WHERE o.node_id = n.id)"
 
 @dataclass(frozen=True, slots=True)
 class TextState:
-    """One memory's text now: its hash, its bytes, whether it is archived, and whether it may be embedded."""
+    """One memory's text now: its hash, its bytes, whether it is archived, and whether it may be embedded.
+
+    `row_key` is its rowid; 0 where it was not asked for.
+    """
 
     node_id: str
     content_hash: str
@@ -33,6 +36,7 @@ class TextState:
     is_archived: bool
     is_off: bool
     is_blank: bool
+    row_key: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,18 +114,18 @@ def _changes_page(conn: apsw.Connection, after_seq: int) -> TextPage | None:
     gone: list[str] = []
     seen: tuple[int, str] | None = None
     rows = conn.execute(
-        f"SELECT c.seq, CAST(c.node_id AS BLOB), n.id IS NULL, {_IS_OFF}, {_TEXT} FROM td_change c"
+        f"SELECT c.seq, CAST(c.node_id AS BLOB), n.id IS NULL, {_IS_OFF}, {_TEXT}, n.rowid FROM td_change c"
         " LEFT JOIN nodes n ON n.id = c.node_id WHERE c.seq > ? ORDER BY c.seq LIMIT ?",
         (after_seq, _PAGE_ROWS),
     )
     total = 0
-    for seq, raw_id, is_gone, is_off, content, is_archived in rows:
+    for seq, raw_id, is_gone, is_off, content, is_archived, row_key in rows:
         node_id = text_of(raw_id)
         seen = (int(seq), node_id)
         if is_gone:
             gone.append(node_id)
         elif node_id.encode() == raw_id:  # else an id that no look-up can name; `doctor` lists it
-            texts.append(_state(node_id, content, is_archived, is_off))
+            texts.append(replace(_state(node_id, content, is_archived, is_off), row_key=max(0, int(row_key))))
             total += texts[-1].text_bytes
         if total > _PAGE_BYTES:
             break

@@ -88,7 +88,7 @@ def hybrid_search(
     if parsed.is_empty or limit == 0:
         answer = _browsed(store, answer, merged, should_stop)
     else:
-        source = MeaningSource(embedder, index, query_vector, meaning_off_reason, may_send_secrets)
+        source = MeaningSource(embedder, index, query_vector, meaning_off_reason, may_send_secrets, should_stop)
         meaning = source.prepare(parsed.words_text, is_typing=is_typing) if asked_alpha > 0 else Meaning()
         answer = _searched(store, answer, merged, meaning, should_stop, is_typing=is_typing)
     return replace(answer, elapsed_ms=(time.perf_counter() - begun) * 1000)

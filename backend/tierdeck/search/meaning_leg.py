@@ -6,7 +6,7 @@ Imported only when there is a query vector: it brings in numpy. Spec: SPEC-09.04
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 
 import apsw
@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from tierdeck.search.condition import Condition
 from tierdeck.search.hit import SemanticPart
+from tierdeck.search.scanned_pool import ScannedPool
 from tierdeck.store.rows import as_bytes, text_of
 from tierdeck.vectors.vector_index import MAX_NEAREST, VectorIndex
 
@@ -35,12 +36,26 @@ class MeaningLeg:
     The index finds neighbours and gives vectors; which memories may show is the store's snapshot's to say.
     """
 
-    def __init__(self, index: VectorIndex, query: NDArray[np.float32]) -> None:
+    def __init__(
+        self, index: VectorIndex, query: NDArray[np.float32], should_stop: Callable[[], bool] | None = None
+    ) -> None:
         self._index = index
         self._query = query
+        self._should_stop = should_stop
 
     def pool(self, conn: apsw.Connection, condition: Condition, limit_rows: int, store_rows: int) -> list[str]:
-        """The ids of the nearest memories that meet the condition, nearest first.
+        """The ids of the nearest memories that meet the condition, nearest first; by the bits where there are some.
+
+        Raises:
+            StoppedError: `should_stop` said so.
+        """
+        with self._index.scanning(self._query, self._should_stop) as scan:
+            if scan is not None:
+                return ScannedPool(conn, condition, scan, self._index).best(limit_rows)
+        return self._by_vec0(conn, condition, limit_rows, store_rows)
+
+    def _by_vec0(self, conn: apsw.Connection, condition: Condition, limit_rows: int, store_rows: int) -> list[str]:
+        """By vec0's own search, which compares with every vector.
 
         More are fetched, by the number of memories that the condition keeps out; only beyond the most that the
         index gives at once is it told which ids are allowed, which doubles its time.
@@ -63,10 +78,7 @@ class MeaningLeg:
         Args:
             hashes: `content_hash` of each memory's text in this snapshot.
         """
-        made_from = self._index.hashes(ids)
-        valid = [node_id for node_id in ids if made_from.get(node_id) == hashes.get(node_id, "")]
-        stale = frozenset(made_from) - frozenset(valid)
-        vectors = self._index.vectors(valid)
+        vectors, stale = self._index.valid_vectors({node_id: hashes.get(node_id, "") for node_id in ids})
         if not vectors:
             return MeaningParts({}, stale)
         matrix = np.stack([vectors[node_id] for node_id in vectors]).astype(np.float64)

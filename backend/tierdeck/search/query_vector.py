@@ -5,6 +5,7 @@ Imports numpy only when there is something to embed.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -38,6 +39,7 @@ class MeaningSource:
     query_vector: NDArray[np.float32] | None = None
     off_reason: str | None = None
     may_send_secrets: bool = False
+    should_stop: Callable[[], bool] | None = None
 
     def prepare(self, text: str, *, is_typing: bool) -> Meaning:
         """Embed the text, if the store's vectors are of the embedder's model.
@@ -73,7 +75,8 @@ class MeaningSource:
         from tierdeck.search.meaning_leg import MeaningLeg
         from tierdeck.vectors.unit_vectors import unit_vector
 
-        return Meaning(MeaningLeg(index, unit_vector(vector, dimensions, of="the query")), model)
+        unit = unit_vector(vector, dimensions, of="the query")
+        return Meaning(MeaningLeg(index, unit, self.should_stop), model)
 
 
 def _embedded(embedder: Embedder, text: str) -> NDArray[np.float32]:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from tierdeck.errors import StoppedError
 from tierdeck.vectors.chunk_blobs import CHUNK_SLOTS
-from tierdeck.vectors.sign_bits import NEVER, Words, differing_bits, words_of
+from tierdeck.vectors.sign_bits import Scales, Words, differing_bits, estimated_cosines, sign_bits, words_of
 
 _SEGMENT_CHUNKS = 64
 _SEGMENT_SLOTS = _SEGMENT_CHUNKS * CHUNK_SLOTS
@@ -27,13 +27,15 @@ class _Segment:
         self.validity = np.zeros(_SEGMENT_SLOTS, np.bool_)
         self.rowids = np.zeros(_SEGMENT_SLOTS, np.int64)
         self.keys = np.zeros(_SEGMENT_SLOTS, np.int64)
+        self.scales = np.zeros((2, _SEGMENT_SLOTS), np.float32)
 
 
 class BitMemory:
     """The bits of one model's vectors. `slots` are numbered through; not safe to change and scan at once."""
 
-    def __init__(self, dimensions: int) -> None:
-        self._words = words_of(dimensions)
+    def __init__(self, mean: NDArray[np.float32]) -> None:
+        self.mean = mean
+        self._words = words_of(len(mean))
         self._segments: list[_Segment] = []
         self._place_of: dict[int, int] = {}
         self._chunk_at: list[int | None] = []
@@ -56,8 +58,9 @@ class BitMemory:
         validity: NDArray[np.bool_],
         rowids: NDArray[np.int64],
         keys: NDArray[np.int64],
+        scales: Scales,
     ) -> None:
-        """Hold a chunk, or what it is now: bits (1024, words), the others (1024,)."""
+        """Hold a chunk, or what it is now: bits (1024, words), scales (1024, 2), the others (1024,)."""
         place = self._place_of.get(chunk_id)
         if place is None:
             place = self._new_place()
@@ -68,6 +71,7 @@ class BitMemory:
         segment.validity[slots] = validity
         segment.rowids[slots] = rowids
         segment.keys[slots] = keys
+        segment.scales[:, slots] = scales.T
 
     def drop(self, chunk_id: int) -> None:
         """A chunk is gone; its place is given to another one."""
@@ -77,22 +81,29 @@ class BitMemory:
         self._chunk_at[place] = None
         self._free.append(place)
 
-    def distances(self, query: Words, should_stop: Callable[[], bool] | None = None) -> NDArray[np.uint16]:
-        """How many signs of each slot's vector differ from the query's; `NEVER` where there is none.
+    def scores(
+        self, query: NDArray[np.float32], should_stop: Callable[[], bool] | None = None
+    ) -> NDArray[np.float32]:
+        """The estimated cosine of each slot's vector with the query, but for a constant; -inf where there is none.
 
         Args:
+            query: at unit length.
             should_stop: asked after every 65,536 vectors (3 ms of 1,536 dimensions).
 
         Raises:
             StoppedError: it said so.
         """
-        found = np.empty(CHUNK_SLOTS * len(self._chunk_at), np.uint16)
+        signs = sign_bits(query[None, :], self.mean)[0]
+        found = np.empty(CHUNK_SLOTS * len(self._chunk_at), np.float32)
+        differing = np.empty(min(len(found), _SEGMENT_SLOTS), np.uint16)
         for number, segment in enumerate(self._segments):
             if should_stop is not None and should_stop():
                 raise StoppedError("search: stopped")
             part = found[number * _SEGMENT_SLOTS : (number + 1) * _SEGMENT_SLOTS]
-            differing_bits(segment.words[:, : len(part)], query, part)
-            part[~segment.validity[: len(part)]] = NEVER
+            slots = slice(0, len(part))
+            differing_bits(segment.words[:, slots], signs, differing[slots])
+            part[:] = estimated_cosines(differing[slots], segment.scales[:, slots], query, self.mean)
+            part[~segment.validity[slots]] = -np.inf
         return found
 
     def last_slot(self) -> int | None:
@@ -108,22 +119,23 @@ class BitMemory:
         number, within = divmod(slot, _SEGMENT_SLOTS)
         return self._segments[number].words[:, within]
 
-    def keys(self) -> NDArray[np.int64]:
-        """The store's rowid of each slot's memory; 0 where it is not known."""
-        parts = [segment.keys for segment in self._segments]
-        return np.concatenate(parts)[: CHUNK_SLOTS * len(self._chunk_at)] if parts else np.zeros(0, np.int64)
+    def keys(self, slots: NDArray[np.intp] | None = None) -> NDArray[np.int64]:
+        """The store's rowid of the memory in each slot, or in those given in order; 0 where it is not known."""
+        return self._gathered([segment.keys for segment in self._segments], slots)
 
-    def keys_at(self, slots: NDArray[np.intp]) -> NDArray[np.int64]:
-        """The same of some slots, given in order."""
-        return self._gathered(slots, [segment.keys for segment in self._segments])
+    def numbers(self, slots: NDArray[np.intp] | None = None) -> NDArray[np.int64]:
+        """vec0's number of the vector in each slot, or in those given in order."""
+        return self._gathered([segment.rowids for segment in self._segments], slots)
 
     def placed(self, slots: NDArray[np.intp]) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
         """Of each slot, given in order: its chunk, its offset in it, and vec0's number of its vector."""
         chunk_at = np.array([0 if chunk is None else chunk for chunk in self._chunk_at], np.int64)
-        numbers = self._gathered(slots, [segment.rowids for segment in self._segments])
-        return chunk_at[slots // CHUNK_SLOTS], slots.astype(np.int64) % CHUNK_SLOTS, numbers
+        return chunk_at[slots // CHUNK_SLOTS], slots.astype(np.int64) % CHUNK_SLOTS, self.numbers(slots)
 
-    def _gathered(self, slots: NDArray[np.intp], parts: list[NDArray[np.int64]]) -> NDArray[np.int64]:
+    def _gathered(self, parts: list[NDArray[np.int64]], slots: NDArray[np.intp] | None) -> NDArray[np.int64]:
+        if slots is None:
+            whole = np.concatenate(parts) if parts else np.zeros(0, np.int64)
+            return whole[: CHUNK_SLOTS * len(self._chunk_at)]
         found = np.empty(len(slots), np.int64)
         for number, part in enumerate(parts):
             first, last = np.searchsorted(slots, (number * _SEGMENT_SLOTS, (number + 1) * _SEGMENT_SLOTS))

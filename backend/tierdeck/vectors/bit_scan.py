@@ -2,76 +2,105 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from pathlib import Path
 
 import apsw
 import numpy as np
 from numpy.typing import NDArray
 
-from tierdeck.index.file import VECTORS
-from tierdeck.vectors.bit_follower import Bits
+from tierdeck.index.file import VECTORS, index_errors
+from tierdeck.vectors.bit_memory import BitMemory
 from tierdeck.vectors.chunk_blobs import read_slots
-from tierdeck.vectors.sign_bits import NEVER, nearest_slots, sign_bits
+from tierdeck.vectors.sign_bits import best_slots
 
 _MIN_CANDIDATES = 500
 _ROWS_PER_CANDIDATE = 1_000
 _FULL_DIMENSIONS = 1_536
-_CANDIDATES_PER_ROW = 10
+_CANDIDATES_PER_ROW = 12
+_NUMBER = f"SELECT rowid FROM {VECTORS}_rowids WHERE id = ?"
 _ID = f"SELECT id FROM {VECTORS}_rowids WHERE rowid = ?"
 
 
 @dataclass(frozen=True, slots=True)
 class Near:
-    """Vectors by their exact cosine, nearest first: vec0's number of each, the store's rowid (0: not known).
-
-    `is_all` says that no other vector is left.
-    """
+    """Vectors by their exact cosine, nearest first: vec0's number of each."""
 
     numbers: NDArray[np.int64]
-    keys: NDArray[np.int64]
     cosines: NDArray[np.float32]
-    is_all: bool
 
 
 class BitScan:
-    """The vectors by how near they are to one query; to be used inside the snapshot that it was made in."""
+    """The vectors by how near they are to one query; to be used inside the snapshot that it was made in.
+
+    Slots are numbered through all chunks. `seen` is how far the index knows the store's changes (number, memory).
+    """
 
     def __init__(
         self,
         conn: apsw.Connection,
-        bits: Bits,
+        path: Path,
+        memory: BitMemory,
         query: NDArray[np.float32],
+        seen: tuple[int, str | None],
         should_stop: Callable[[], bool] | None = None,
     ) -> None:
         self._conn = conn
-        self._memory = bits.memory
+        self._path = path
+        self._memory = memory
         self._query = query
-        signs = sign_bits(query[None, :], bits.mean)[0]
-        self._distances = bits.memory.distances(signs, should_stop)
+        self.seen = seen
+        self._scores = memory.scores(query, should_stop)
 
-    def nearest(self, rows: int, allowed: Callable[[NDArray[np.int64]], NDArray[np.bool_]] | None = None) -> Near:
-        """The nearest vectors, at least `rows` of them where there are so many.
+    @property
+    def slots_count(self) -> int:
+        """How many slots there are, empty ones too."""
+        return len(self._scores)
+
+    def candidates(self, rows: int, allowed: NDArray[np.bool_] | None = None) -> NDArray[np.intp]:
+        """The slots whose vectors are nearest by their signs, in slot order.
 
         Args:
-            rows: how many are wanted; several times as many candidates are compared exactly.
-            allowed: tells of the slots' keys which may be candidates.
+            rows: how many at least, where there are so many; those as near as the last come too.
+            allowed: of each slot, whether it may be one.
         """
-        distances = self._distances
-        if allowed is not None:
-            distances = np.where(allowed(self._memory.keys()), distances, NEVER)
-        wanted = candidate_rows(rows, len(distances), len(self._query))
-        slots = nearest_slots(distances, wanted)
+        scores = self._scores if allowed is None else np.where(allowed, self._scores, np.float32(-np.inf))
+        return best_slots(scores, rows)
+
+    def exact(self, slots: NDArray[np.intp]) -> Near:
+        """The vectors in those slots, given in order, by their exact cosine."""
         chunks, offsets, numbers = self._memory.placed(slots)
+        with index_errors(self._path):
+            vectors = read_slots(self._conn, chunks, offsets, len(self._query))
         # Not `@`: the linear algebra library would wake its threads, which then spin for longer than this takes.
-        cosines = np.vecdot(read_slots(self._conn, chunks, offsets, len(self._query)), self._query)
+        cosines = np.vecdot(vectors, self._query)
         order = np.argsort(-cosines, kind="stable")
-        keys = self._memory.keys_at(slots)
-        return Near(numbers[order], keys[order], cosines[order], is_all=len(slots) < wanted)
+        return Near(numbers[order], cosines[order])
+
+    def keys(self, slots: NDArray[np.intp] | None = None) -> NDArray[np.int64]:
+        """The store's rowid of the memory in each slot, or in those given in order; 0 where it is not known."""
+        return self._memory.keys(slots)
+
+    def numbers(self, slots: NDArray[np.intp] | None = None) -> NDArray[np.int64]:
+        """vec0's number of the vector in each slot, or in those given in order."""
+        return self._memory.numbers(slots)
 
     def ids(self, numbers: NDArray[np.int64]) -> list[str]:
         """The memories' ids, by vec0's numbers."""
-        return [str(self._conn.execute(_ID, (number,)).get) for number in numbers.tolist()]
+        with index_errors(self._path):
+            return [str(self._conn.execute(_ID, (number,)).get) for number in numbers.tolist()]
+
+    def numbers_of(self, ids: Iterable[str]) -> NDArray[np.int64]:
+        """vec0's numbers of those of the memories that have a vector, in no order."""
+        wanted = list(ids)
+        with index_errors(self._path):
+            found = [self._conn.execute(_NUMBER, (node_id,)).get for node_id in wanted]
+        return np.array([number for number in found if number is not None], np.int64)
+
+    def enough_for(self, rows: int) -> int:
+        """How many candidates have to be compared exactly for the nearest `rows` to be among them."""
+        return candidate_rows(rows, self.slots_count, len(self._query))
 
 
 def candidate_rows(rows: int, slots: int, dimensions: int) -> int:

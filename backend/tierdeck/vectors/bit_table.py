@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from itertools import groupby
 
 import apsw
@@ -16,7 +17,7 @@ from numpy.typing import NDArray
 
 from tierdeck.index.file import VECTORS
 from tierdeck.vectors.chunk_blobs import CHUNK_SLOTS, chunk_ids, packed, read_chunk, read_chunk_vectors, unpacked
-from tierdeck.vectors.sign_bits import sign_bits, words_of
+from tierdeck.vectors.sign_bits import scales_of, sign_bits, words_of
 
 # Fewer are compared one by one in about the same time.
 MIN_BIT_VECTORS = 2_000
@@ -24,6 +25,23 @@ MIN_BIT_VECTORS = 2_000
 _MOVED = 0.05
 
 Slot = tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class _Chunk:
+    """A row of `bit_chunk`, to be changed."""
+
+    validity: NDArray[np.bool_]
+    keys: NDArray[np.int64]
+    scales: NDArray[np.float32]
+
+    @classmethod
+    def of(cls, validity: bytes, keys: bytes, scales: bytes) -> _Chunk:
+        return cls(
+            unpacked(validity).copy(),
+            np.frombuffer(keys, np.int64).copy(),
+            np.frombuffer(scales, np.float32).reshape(CHUNK_SLOTS, 2).copy(),
+        )
 
 
 class BitTable:
@@ -38,17 +56,18 @@ class BitTable:
 
     def write(self, slots: Sequence[Slot], vectors: NDArray[np.float32]) -> None:
         """Write the bits of vectors that were put into slots (chunk, offset), one vector a row."""
-        rows = sign_bits(vectors, self._mean).tobytes()
+        rows, scales = sign_bits(vectors, self._mean).tobytes(), scales_of(vectors, self._mean)
         placed = sorted(zip(slots, range(len(slots)), strict=True))
         for chunk_id, group in groupby(placed, key=lambda one: one[0][0]):
             in_chunk = [(offset, at) for (_, offset), at in group]
-            validity, keys = self._chunk(chunk_id)
+            chunk = self._chunk(chunk_id)
             with self._conn.blob_open("main", "bit_rows", "bits", chunk_id, True) as blob:
                 for offset, at in in_chunk:
                     blob.seek(offset * self._row_bytes)
                     blob.write(rows[at * self._row_bytes : (at + 1) * self._row_bytes])
-                    validity[offset] = True
-            self._save(chunk_id, validity, keys)
+                    chunk.validity[offset] = True
+                    chunk.scales[offset] = scales[at]
+            self._save(chunk_id, chunk)
 
     def clear(self, slot: Slot) -> None:
         """A vector was taken out of its slot, and perhaps vec0 its last chunk with it."""
@@ -58,43 +77,45 @@ class BitTable:
                 self._conn.execute(f"DELETE FROM {table} WHERE chunk_id = ?", (chunk_id,))
             self._count()
             return
-        validity, keys = self._chunk(chunk_id)
-        validity[offset], keys[offset] = False, 0
+        chunk = self._chunk(chunk_id)
+        chunk.validity[offset], chunk.keys[offset], chunk.scales[offset] = False, 0, 0
         with self._conn.blob_open("main", "bit_rows", "bits", chunk_id, True) as blob:
             blob.seek(offset * self._row_bytes)
             blob.write(bytes(self._row_bytes))  # they tell of a text that may have been purged
-        self._save(chunk_id, validity, keys)
+        self._save(chunk_id, chunk)
 
     def set_keys(self, keyed: Iterable[tuple[Slot, int]]) -> None:
         """Keep which row of the store each slot's memory is; what is known already is not written again."""
         for chunk_id, group in groupby(sorted(keyed), key=lambda one: one[0][0]):
-            validity, keys = self._chunk(chunk_id)
-            before = keys.copy()
+            chunk = self._chunk(chunk_id)
+            before = chunk.keys.copy()
             for (_, offset), key in group:
-                keys[offset] = key
-            if (keys != before).any():
-                self._save(chunk_id, validity, keys)
+                chunk.keys[offset] = key
+            if (chunk.keys != before).any():
+                self._save(chunk_id, chunk)
 
     def moved_from(self, mean: NDArray[np.float64]) -> bool:
         """Whether the store's mean is so far from the bits' that they have to be made anew."""
         return float(np.linalg.norm(mean - self._mean)) > _MOVED
 
-    def _chunk(self, chunk_id: int) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
+    def _chunk(self, chunk_id: int) -> _Chunk:
         """What is known of the chunk's slots, to be changed and saved; a new chunk's are empty."""
-        row = self._conn.execute("SELECT validity, keys FROM bit_chunk WHERE chunk_id = ?", (chunk_id,)).fetchone()
+        row = self._conn.execute(
+            "SELECT validity, keys, scales FROM bit_chunk WHERE chunk_id = ?", (chunk_id,)
+        ).fetchone()
         if row is not None:
-            return unpacked(row[0]).copy(), np.frombuffer(row[1], np.int64).copy()
+            return _Chunk.of(*row)
         self._conn.execute(
             "INSERT INTO bit_rows (chunk_id, bits) VALUES (?, zeroblob(?))",
             (chunk_id, CHUNK_SLOTS * self._row_bytes),
         )
-        return np.zeros(CHUNK_SLOTS, np.bool_), np.zeros(CHUNK_SLOTS, np.int64)
+        return _Chunk.of(bytes(CHUNK_SLOTS // 8), bytes(8 * CHUNK_SLOTS), bytes(8 * CHUNK_SLOTS))
 
-    def _save(self, chunk_id: int, validity: NDArray[np.bool_], keys: NDArray[np.int64]) -> None:
+    def _save(self, chunk_id: int, chunk: _Chunk) -> None:
         self._count()
         self._conn.execute(
-            "INSERT OR REPLACE INTO bit_chunk (chunk_id, seq, validity, keys) VALUES (?, ?, ?, ?)",
-            (chunk_id, self._seq, packed(validity), keys.tobytes()),
+            "INSERT OR REPLACE INTO bit_chunk (chunk_id, seq, validity, keys, scales) VALUES (?, ?, ?, ?, ?)",
+            (chunk_id, self._seq, packed(chunk.validity), chunk.keys.tobytes(), chunk.scales.tobytes()),
         )
 
     def _count(self) -> None:
@@ -127,12 +148,13 @@ def build_bits(conn: apsw.Connection, model_name: str, dimensions: int, mean: ND
     build = secrets.randbits(62)
     for chunk_id in chunk_ids(conn):
         chunk = read_chunk(conn, chunk_id)
-        words = sign_bits(read_chunk_vectors(conn, chunk_id, dimensions), narrow)
-        words[~chunk.validity] = 0
+        vectors = read_chunk_vectors(conn, chunk_id, dimensions)
+        words, scales = sign_bits(vectors, narrow), scales_of(vectors, narrow)
+        words[~chunk.validity], scales[~chunk.validity] = 0, 0
         keys = np.frombuffer(known.get(chunk_id, bytes(8 * CHUNK_SLOTS)), np.int64) * chunk.validity
         conn.execute(
-            "INSERT INTO bit_chunk (chunk_id, seq, validity, keys) VALUES (?, 0, ?, ?)",
-            (chunk_id, packed(chunk.validity), keys.tobytes()),
+            "INSERT INTO bit_chunk (chunk_id, seq, validity, keys, scales) VALUES (?, 0, ?, ?, ?)",
+            (chunk_id, packed(chunk.validity), keys.tobytes(), scales.tobytes()),
         )
         conn.execute("INSERT INTO bit_rows (chunk_id, bits) VALUES (?, ?)", (chunk_id, words.tobytes()))
     conn.execute(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 
 import apsw
@@ -15,7 +15,8 @@ from tierdeck.errors import IndexFileError, InvalidValueError
 from tierdeck.index.file import REBUILD_HINT, VECTORS, dimensions_of, index_errors, open_for_reading
 from tierdeck.index.path import index_path
 from tierdeck.store import Store
-from tierdeck.vectors.bit_follower import BitFollower, Bits
+from tierdeck.vectors.bit_follower import BitFollower
+from tierdeck.vectors.bit_memory import BitMemory
 from tierdeck.vectors.bit_scan import BitScan
 from tierdeck.vectors.kept_weights import load_weights
 from tierdeck.vectors.model_record import Model, current_model, read_mean
@@ -27,6 +28,7 @@ MAX_NEAREST = 4096  # vec0's limit of k
 _NEAREST = f"SELECT node_id FROM {VECTORS} WHERE embedding MATCH ? AND k = ?"
 _NEAREST_ALLOWED = f"{_NEAREST} AND node_id IN (SELECT value FROM json_each(?))"
 _VECTOR = f"SELECT embedding FROM {VECTORS} WHERE node_id = ?"
+_SEEN = "SELECT seen_seq, seen_node FROM index_model WHERE model = ? AND dimensions = ?"
 _HASH = (
     "SELECT content_hash FROM embedding_state"
     " WHERE model = ? AND dimensions = ? AND node_id = ? AND status = 'done'"
@@ -157,13 +159,15 @@ class VectorIndex:
             StoppedError: `should_stop` said so.
         """
         with self._snapshot():
-            bits = self._bits()
-            yield None if bits is None else BitScan(self._conn, bits, query, should_stop)
+            with index_errors(self._path):
+                memory, seen = self._bits(), self._seen_change()
+            # Outside: what the block asks of the store is no fault of the index.
+            yield None if memory is None else BitScan(self._conn, self._path, memory, query, seen, should_stop)
 
     @property
     def bits_fault(self) -> str | None:
         """Why the fast search can't be used, as the end of a sentence; None when it can, or is not worth it."""
-        with self._snapshot():
+        with self._snapshot(), index_errors(self._path):
             self._bits()
             return None if self._follower is None else self._follower.fault
 
@@ -172,6 +176,19 @@ class VectorIndex:
         self._current()
         with self._lock, index_errors(self._path):
             return self._vectors(ids)
+
+    def valid_vectors(self, hashes: Mapping[str, str]) -> tuple[dict[str, NDArray[np.float32]], frozenset[str]]:
+        """The vectors that were made from just these texts, and the ids whose vector is of another one.
+
+        Both of one snapshot: an indexer that commits meanwhile can't put a newer text's vector under an older hash.
+
+        Args:
+            hashes: `content_hash` of each memory's text.
+        """
+        with self._snapshot():
+            made_from = self.hashes(hashes)
+            valid = [node_id for node_id in made_from if made_from[node_id] == hashes[node_id]]
+            return self._vectors(valid), frozenset(made_from) - frozenset(valid)
 
     def hashes(self, ids: Iterable[str]) -> dict[str, str]:
         """The `content_hash` of the text that each vector was made from; ids without a valid one are left out."""
@@ -198,25 +215,35 @@ class VectorIndex:
     @contextmanager
     def _snapshot(self) -> Iterator[None]:
         """One read transaction, model and mean as they are in it; within another one, that one."""
-        with self._lock, index_errors(self._path):
+        with self._lock:
             if self._conn.in_transaction:
                 yield
                 return
-            self._conn.execute("BEGIN")
             try:
-                self._follow()
+                with index_errors(self._path):
+                    self._conn.execute("BEGIN")
+                    self._follow()
                 yield
             finally:
                 if self._conn.in_transaction:
                     self._conn.execute("ROLLBACK")
 
-    def _bits(self) -> Bits | None:
+    def _bits(self) -> BitMemory | None:
         """The bits as they are in the snapshot under way."""
         if self._model is None:
             return None
         if self._follower is None or self._follower.model != self._model:
             self._follower = BitFollower(self._conn, self._model)
         return self._follower.current()
+
+    def _seen_change(self) -> tuple[int, str | None]:
+        """How far the index knows the store's changes: the last one's number and memory."""
+        row = (
+            self._conn.execute(_SEEN, (self._model.name, self._model.dimensions)).fetchone()
+            if self._model
+            else None
+        )
+        return (0, None) if row is None else (int(row[0]), row[1])
 
     def _current(self) -> Model:
         with self._lock, index_errors(self._path):
@@ -253,7 +280,7 @@ class VectorIndex:
 
 def _best_of(scan: BitScan, k: int) -> list[tuple[str, float]]:
     """The k nearest with their ids; of those as near as the last, the first by id."""
-    near = scan.nearest(k)
+    near = scan.exact(scan.candidates(scan.enough_for(k)))
     count = (
         int(np.searchsorted(-near.cosines, -near.cosines[k - 1], side="right")) if len(near.cosines) > k else None
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import apsw
 import numpy as np
@@ -83,6 +83,12 @@ class VectorTable:
             self.vectors -= 1
             if self.bits is not None and slot is not None:
                 self.bits.clear(slot)
+
+    def keep_keys(self, keys: Mapping[str, int]) -> None:
+        """Keep the store's rowids of memories that have bits."""
+        if self.bits is not None and keys:
+            placed = ((self.slot(node_id), key) for node_id, key in keys.items())
+            self.bits.set_keys((slot, key) for slot, key in placed if slot is not None)
 
     def slot(self, node_id: str) -> Slot | None:
         """Where the memory's vector lies, (chunk, offset); None when it has none."""

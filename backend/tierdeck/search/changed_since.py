@@ -1,0 +1,30 @@
+"""What the store changed since the index last looked at it: there the index's word is not taken."""
+
+from __future__ import annotations
+
+import apsw
+
+# Beyond so many it is cheaper not to trust the index at all; the indexer is on its way then.
+_MAX_CHANGED = 20_000
+
+
+def changed_since(conn: apsw.Connection, seen_seq: int, seen_node: str | None) -> frozenset[str] | None:
+    """The memories that were added, rewritten or deleted since, in the snapshot under way.
+
+    Args:
+        seen_seq, seen_node: the change that the index saw last.
+
+    Returns:
+        None where it can't be told: another program's store, a restored backup, too many changes.
+    """
+    if not conn.execute("SELECT 1 FROM sqlite_master WHERE name = 'td_change' AND type = 'table'").fetchone():
+        return None
+    is_known = conn.execute(
+        "SELECT 1 FROM td_change WHERE node_id IS ? AND seq >= ? LIMIT 1", (seen_node, seen_seq)
+    ).fetchone()
+    if is_known is None:
+        return None
+    rows = conn.execute(
+        "SELECT node_id FROM td_change WHERE seq > ? ORDER BY seq LIMIT ?", (seen_seq, _MAX_CHANGED + 1)
+    ).fetchall()
+    return None if len(rows) > _MAX_CHANGED else frozenset(str(row[0]) for row in rows)

@@ -16,7 +16,7 @@ from tierdeck.index.store_texts import has_changes
 from tierdeck.model import NodeFilter, NodeRow, Tier, content_hash
 from tierdeck.search.condition import condition_of
 from tierdeck.search.fusion import with_ranks
-from tierdeck.search.hidden import hidden_by_filters
+from tierdeck.search.hidden import MAX_COUNTED, MAX_COUNTED_OF_LARGE, hidden_by_filters
 from tierdeck.search.hit import Flag, HiddenByFilter, Hit
 from tierdeck.search.inside_look import InsideLook
 from tierdeck.search.keyword_leg import KeywordLeg
@@ -107,7 +107,8 @@ def _gather(conn: apsw.Connection, ask: Ask, store_rows: int) -> Candidates:
     hidden: tuple[HiddenByFilter, ...] = ()
     has_matches_to_count = keyword.match is not None or ask.meaning is not None
     if len(hits) < ask.limit_rows and has_matches_to_count:
-        hidden = hidden_by_filters(conn, ask.store, ask.node_filter, ask.query, keyword.match)
+        most = MAX_COUNTED_OF_LARGE if keyword.is_large else MAX_COUNTED
+        hidden = hidden_by_filters(conn, ask.store, ask.node_filter, ask.query, keyword.match, max_matches=most)
     return Candidates(hits, _notes(ask, keyword, hits), hidden, store_rows)
 
 

@@ -14,12 +14,16 @@ class Match:
     picks score.
     `words` says how many of the phrases of `scored` are words, beginning with phrase number `first_word`; None in
     an expression of the operator's own, where every phrase counts.
+    `phrases` are those of `scored` in their order, and whether each is a prefix; the first `first_word` of them are
+    required. `together` matches only memories with every word, where there are several.
     """
 
     pool: str
     scored: str
     first_word: int = 0
     words: int | None = None
+    phrases: tuple[tuple[str, bool], ...] = ()
+    together: str | None = None
 
 
 def quoted(text: str) -> str:
@@ -63,7 +67,18 @@ def match_words(
         picked = [*(spelled[number] for number in picking), *(quoted(word) for word in unscored)]
         picked += [spelled[number] for number in repeated if number in picking]
         pool = _needing(phrases, " OR ".join([*picked, *more, *phrases]))
-    return Match(pool=pool, scored=scored, first_word=len(phrases), words=len(spelled))
+    plain = [(word, number == prefix) for number, word in enumerate(words)]
+    again_plain = [plain[number] for number in repeated]
+    required_plain = [(phrase, False) for phrase in required]
+    extra_plain = [(text, False) for text in extra]
+    return Match(
+        pool=pool,
+        scored=scored,
+        first_word=len(phrases),
+        words=len(spelled),
+        phrases=(*required_plain, *plain, *extra_plain, *required_plain, *again_plain),
+        together=" AND ".join([*phrases, *spelled]) if len(spelled) > 1 else None,
+    )
 
 
 def _needing(phrases: Sequence[str], anything: str) -> str:

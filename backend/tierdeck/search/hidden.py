@@ -2,26 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from typing import cast
 
 import apsw
 
 from tierdeck.model import NodeFilter
-from tierdeck.search.condition import condition_of
+from tierdeck.search.condition import Condition, condition_of
 from tierdeck.search.fts import Match
 from tierdeck.search.hit import HiddenByFilter
 from tierdeck.search.query import Query
-from tierdeck.search.word_source import WordSource
 from tierdeck.store import Store
 
 MAX_COUNTED = 10_000
+MAX_COUNTED_OF_LARGE = 2_000
 ARCHIVE_RULE = "is:archived"
 
 
 def hidden_by_filters(
-    conn: apsw.Connection, store: Store, node_filter: NodeFilter, query: Query, match: Match | None
+    conn: apsw.Connection,
+    store: Store,
+    node_filter: NodeFilter,
+    query: Query,
+    match: Match | None,
+    *,
+    max_matches: int = MAX_COUNTED,
 ) -> tuple[HiddenByFilter, ...]:
     """How many more memories would match without each filter, all others kept; filters that hide none are left out.
 
@@ -29,25 +36,45 @@ def hidden_by_filters(
 
     Args:
         match: what FTS5 was asked; None counts every memory (search by meaning alone, browsing).
+        max_matches: how many matches are looked at, newest first (8 µs each); where there are more, the numbers
+            are the least that they can be.
     """
-    words = WordSource(conn)
-
-    def count(without: NodeFilter, excluded: tuple[str, ...]) -> int:
-        condition = condition_of(store, without, excluded)
-        if match is not None:
-            return words.count_matching(match.pool, condition, MAX_COUNTED)
-        sql = f"SELECT count(*) FROM (SELECT 1 FROM nodes n WHERE {condition.sql} LIMIT ?)"
-        return int(conn.execute(sql, (*condition.params, MAX_COUNTED)).get)
-
-    shown = count(node_filter, query.excluded)
-    found = [
-        HiddenByFilter(text, count(without, query.excluded) - shown)
-        for text, without in _each_without(node_filter, query)
-    ]
+    looks = [(text, without, query.excluded) for text, without in _each_without(node_filter, query)]
     for excluded in query.excluded:
         rest = tuple(text for text in query.excluded if text != excluded)
-        found.append(HiddenByFilter(f"-{excluded}", count(node_filter, rest) - shown))
-    return tuple(hidden for hidden in found if hidden.rows > 0)
+        looks.append((f"-{excluded}", node_filter, rest))
+    conditions = [condition_of(store, node_filter, query.excluded)]
+    conditions += [condition_of(store, without, excluded) for _, without, excluded in looks]
+    if match is None:
+        (shown, *others), is_all = [_count_nodes(conn, condition) for condition in conditions], True
+    else:
+        (shown, *others), is_all = _count_matches(conn, match.pool, conditions, max_matches)
+    return tuple(
+        HiddenByFilter(text, rows - shown, is_least=not is_all)
+        for (text, _, _), rows in zip(looks, others, strict=True)
+        if rows > shown
+    )
+
+
+def _count_nodes(conn: apsw.Connection, condition: Condition) -> int:
+    sql = f"SELECT count(*) FROM (SELECT 1 FROM nodes n WHERE {condition.sql} LIMIT ?)"
+    return int(conn.execute(sql, (*condition.params, MAX_COUNTED)).get)
+
+
+def _count_matches(
+    conn: apsw.Connection, expression: str, conditions: Sequence[Condition], max_matches: int
+) -> tuple[list[int], bool]:
+    """How many of the newest matches meet each condition, all in one pass; and whether those were all matches."""
+    sums = ", ".join(f"total({condition.sql})" for condition in conditions)
+    params = [value for condition in conditions for value in condition.params]
+    [row] = conn.execute(
+        "WITH m AS MATERIALIZED (SELECT node_id FROM content_fts WHERE content_fts MATCH ?"
+        f" ORDER BY rowid DESC LIMIT ?) SELECT (SELECT count(*) FROM m), {sums}"
+        " FROM m JOIN nodes n ON n.id = m.node_id",
+        (expression, max_matches, *params),
+    ).fetchall()
+    matches, *met = [int(cast("float", number)) for number in row]
+    return met, matches < max_matches
 
 
 def _each_without(node_filter: NodeFilter, query: Query) -> Iterator[tuple[str, NodeFilter]]:

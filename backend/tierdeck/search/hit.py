@@ -64,11 +64,13 @@ class HiddenByFilter:
     """How many matching memories one filter alone keeps out.
 
     `filter_text` is what was typed (`tier:task`, `-word`) or what would be typed for a filter set elsewhere;
-    `is:archived` stands for the rule that leaves the archive out: typing it shows those memories.
+    `is:archived` stands for the rule that leaves the archive out: typing it shows those memories. `is_least`: not
+    all matches were counted, there may be more.
     """
 
     filter_text: str
     rows: int
+    is_least: bool = False
 
 
 @dataclass(frozen=True, slots=True)

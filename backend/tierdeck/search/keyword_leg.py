@@ -14,19 +14,25 @@ import apsw
 from tierdeck.errors import InvalidValueError
 from tierdeck.search.attempts import Attempt, attempts
 from tierdeck.search.condition import Condition
-from tierdeck.search.fts import Match, match_words
+from tierdeck.search.fts import Match, match_words, quoted
 from tierdeck.search.fusion import keyword_scores
 from tierdeck.search.hit import KeywordPart
 from tierdeck.search.inside_hit import Inside, InsideHit
 from tierdeck.search.inside_look import InsideLook
+from tierdeck.search.large_pool import PICK_ROWS, LargePool
 from tierdeck.search.marks import Marker
 from tierdeck.search.query import Query
 from tierdeck.search.terms import Terms, choose_terms
+from tierdeck.search.text_hits import TextHits
 from tierdeck.search.tokens import Tokenizer
-from tierdeck.search.word_source import WordHit, WordSource
+from tierdeck.search.word_counts import WordCounts
+from tierdeck.search.word_hit import WordHit
+from tierdeck.search.word_source import WordSource
 from tierdeck.terms.pieces import Piece, pieces_of
 
 IDLE_WORTH = 0.5
+# In a large store rare words alone pick; so many times more are taken before all words score them.
+PRESELECT_FACTOR = 2
 _NO_HIT = WordHit(0.0, frozenset(), 0)
 
 
@@ -49,6 +55,10 @@ class KeywordLeg:
         self._store_rows = store_rows
         self._tokenizer = Tokenizer(conn)
         self._words = WordSource(conn)
+        self._counts = WordCounts(conn, store_rows)
+        self._large = LargePool(conn, self._words, condition) if self._counts.is_large else None
+        self._texts = TextHits(conn, self._counts, self._tokenizer)
+        self._split: dict[str, list[str]] = {}
         self._look = look
         self._attempt = Attempt(Terms(()), None)
         self._inside = Inside({})
@@ -57,6 +67,11 @@ class KeywordLeg:
     def match(self) -> Match | None:
         """What FTS5 was asked in the end; None when there was no word to ask for."""
         return self._attempt.match
+
+    @property
+    def is_large(self) -> bool:
+        """Whether the store is so large that common words are not followed to their end."""
+        return self._counts.is_large
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -87,26 +102,27 @@ class KeywordLeg:
         terms = choose_terms(
             self._query.counted_words,
             key_of=self._tokenizer.key,
-            count_rows=self._words.count_word,
+            count_rows=self._counts.rows_of_word,
             store_rows=self._store_rows,
+            budget_rows=PICK_ROWS if self._large else None,
         )
         ids: list[str] = []
         for attempt in attempts(self._query, terms, self._has_words, is_typing=self._is_typing):
             if ids and attempt.last_resort:
                 break
             self._attempt = attempt
-            best = self._words.best(attempt.match.pool, self._condition, limit_rows) if attempt.match else []
+            best = self._best(attempt, limit_rows) if attempt.match else []
             ids = list(dict.fromkeys((*ids, *best)))  # what a stricter way found stays in
             if len(ids) >= wanted_rows:
                 break
-        return list(dict.fromkeys((*ids, *self._inside_pool(limit_rows))))
+        return list(dict.fromkeys((*self._the_best_of(ids, limit_rows), *self._inside_pool(limit_rows))))
 
     def parts(self, ids: Collection[str]) -> dict[str, KeywordPart]:
         """The keyword side of each of the memories, exact; those that match nothing are left out.
 
         Ranks are left to the caller, who knows every candidate.
         """
-        words = self._words.hits(self.match, ids) if self.match else {}
+        words = self._hits(self.match, ids) if self.match else {}
         self._inside = self._look.of(self._inside, ids)
         inside = {
             node_id: _worth(hit, words.get(node_id))
@@ -137,6 +153,30 @@ class KeywordLeg:
             for node_id, score in keyword_scores(raw, best).items()
         }
 
+    def _best(self, attempt: Attempt, limit_rows: int) -> list[str]:
+        match, terms = attempt.match, attempt.terms
+        if match is None:
+            return []
+        if self._large is None:
+            return self._words.best(match.pool, self._condition, limit_rows)
+        rows = sum(term.rows for term in terms.used if term.picks)
+        rows += sum(self._counts.rows_of_word(term.text, self._store_rows) for term in terms.returned)
+        if attempt.prefix is not None:
+            rows += self._counts.rows(f"{quoted(terms.used[attempt.prefix].text)} *", self._store_rows)
+        return self._large.best(match, rows, PRESELECT_FACTOR * limit_rows)
+
+    def _the_best_of(self, ids: list[str], limit_rows: int) -> list[str]:
+        """Of what a large store's rare words picked those that all words together score best."""
+        if self._large is None or self.match is None or len(ids) <= limit_rows:
+            return ids
+        hits = self._hits(self.match, ids)
+        return sorted(hits, key=lambda node_id: -hits[node_id].bm25)[:limit_rows]
+
+    def _hits(self, match: Match, ids: Collection[str]) -> dict[str, WordHit]:
+        if self._large is None or self._query.is_raw:
+            return self._words.hits(match, ids)
+        return self._texts.hits(match, ids, self._split)
+
     def _has_words(self, text: str) -> bool:
         return bool(self._tokenizer.key(text))
 
@@ -145,7 +185,7 @@ class KeywordLeg:
         words = [term.text for term in self._attempt.terms.returned]
         if not words:
             return {}, 0.0
-        idle = self._words.hits(match_words(words, picking=range(len(words))), ids)
+        idle = self._hits(match_words(words, picking=range(len(words))), ids)
         most = max((hit.bm25 for hit in idle.values()), default=0.0)
         weakest = min(telling.values(), default=0.0)
         return idle, IDLE_WORTH * weakest / most if telling and most else 1.0

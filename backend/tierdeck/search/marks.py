@@ -21,7 +21,7 @@ class Marker:
 
     def marks(self, text: str) -> tuple[tuple[int, int], ...]:
         """The (start, end) character offsets of what matched, in order, never overlapping or touching."""
-        found = [(t.start, t.end) for t in self._tokenizer.tokens(text) if self._is_match(t.text)]
+        found = self._tokenizer.spans(text, self._is_match)
         for piece in self._pieces:
             found += spans(piece, text)
         merged: list[tuple[int, int]] = []

@@ -65,6 +65,7 @@ def choose_terms(
     key_of: Callable[[str], tuple[str, ...]],
     count_rows: Callable[[str, int], int],
     store_rows: int,
+    budget_rows: int | None = None,
 ) -> Terms:
     """Pick the words to look for.
 
@@ -73,6 +74,7 @@ def choose_terms(
         key_of: what the index makes of a word; empty when it sees no word there.
         count_rows: in how many memories a word stands, counting no further than the limit given.
         store_rows: how many memories there are.
+        budget_rows: of how many memories the words that pick may be, added up; the rarest pick.
     """
     distinct: dict[tuple[str, ...], Term] = {}
     for word, repeats in words:
@@ -83,12 +85,29 @@ def choose_terms(
     terms, notes = _bounded(list(distinct.values()), count_rows)
     telling = [term for term in terms if not is_stop_word(term.text)] or terms
     limit = int(store_rows * COMMON_PART) + 1
-    telling = [replace(term, rows=count_rows(term.text, limit)) for term in telling]
-    if store_rows >= COMMON_FROM_ROWS and any(0 < term.rows < limit for term in telling):
+    most = store_rows if budget_rows is not None else limit
+    telling = [replace(term, rows=count_rows(term.text, most)) for term in telling]
+    if budget_rows is not None:
+        telling = _within(telling, budget_rows)
+    elif store_rows >= COMMON_FROM_ROWS and any(0 < term.rows < limit for term in telling):
         telling = [replace(term, picks=term.rows < limit) for term in telling]
     kept = {term.key for term in telling}
     left_out = tuple(term for term in terms if term.key not in kept)
     return Terms(tuple(telling), left_out, notes=tuple(notes))
+
+
+def _within(terms: list[Term], budget_rows: int) -> list[Term]:
+    """The rarest words pick, as many as the budget takes; where it takes none that occurs, all of them."""
+    picking: set[tuple[str, ...]] = set()
+    total = 0
+    for term in sorted(terms, key=lambda term: term.rows):
+        total += term.rows
+        if total > budget_rows:
+            break
+        picking.add(term.key)
+    if not any(term.rows and term.key in picking for term in terms):
+        return terms
+    return [replace(term, picks=term.key in picking) for term in terms]
 
 
 def _bounded(terms: list[Term], count_rows: Callable[[str, int], int]) -> tuple[list[Term], list[str]]:

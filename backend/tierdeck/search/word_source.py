@@ -4,25 +4,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass
 from typing import cast
 
 import apsw
 
 from tierdeck.search.condition import Condition
-from tierdeck.search.fts import Match, quoted
+from tierdeck.search.fts import Match
+from tierdeck.search.word_hit import WordHit
 from tierdeck.store.rows import SQLValue, as_bytes, text_of
 
 _HITS = "tierdeck_hits"
-
-
-@dataclass(frozen=True, slots=True)
-class WordHit:
-    """One memory's match: bm25, positive and raw, and which of the words asked for stand in it (by number)."""
-
-    bm25: float
-    words: frozenset[int]
-    asked: int
 
 
 class WordSource:
@@ -37,23 +28,6 @@ class WordSource:
         self._rowids: dict[str, list[int]] = {}
         conn.register_fts5_function(_HITS, _phrases_hit)
 
-    def count(self, expression: str, limit: int) -> int:
-        """How many full-text rows match, counting no further than `limit`."""
-        sql = "SELECT count(*) FROM (SELECT 1 FROM content_fts WHERE content_fts MATCH ? LIMIT ?)"
-        return int(self._conn.execute(sql, (expression, limit)).get)
-
-    def count_word(self, word: str, limit: int) -> int:
-        """In how many memories the word stands, counting no further than `limit` (0.02 to 0.1 ms)."""
-        return self.count(quoted(word), limit)
-
-    def count_matching(self, expression: str, condition: Condition, limit: int) -> int:
-        """How many memories match and meet the condition, counting no further than `limit`."""
-        sql = (
-            "SELECT count(*) FROM (SELECT 1 FROM content_fts f JOIN nodes n ON n.id = f.node_id"
-            f" WHERE f.content_fts MATCH ? AND {condition.sql} LIMIT ?)"
-        )
-        return int(self._conn.execute(sql, (expression, *condition.params, limit)).get)
-
     def best(self, expression: str, condition: Condition, limit_rows: int) -> list[str]:
         """The ids of the best matches that meet the condition, best first.
 
@@ -67,7 +41,13 @@ class WordSource:
             " ORDER BY s, rowid LIMIT ?",
             (expression, slack),
         ).fetchall()
-        ids = self._meeting([cast("int", row[0]) for row in found], condition)
+        rowids = [cast("int", row[0]) for row in found]
+        ids: list[str] = []
+        at, size = 0, limit_rows + limit_rows // 4
+        while at < len(rowids) and len(ids) < limit_rows:  # each takes 8 µs, and mostly the first ones are enough
+            ids += self._meeting(rowids[at : at + size], condition)
+            at, size = at + size, 4 * size
+        ids = list(dict.fromkeys(ids))
         if len(ids) < limit_rows and len(found) == slack:
             rows = self._conn.execute(
                 f"SELECT f.rowid, {as_bytes('n.id')}, bm25(content_fts) AS s FROM content_fts f"

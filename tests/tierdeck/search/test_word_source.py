@@ -11,7 +11,8 @@ from tests.tierdeck.search.memories import remember
 from tierdeck.model import NodeDraft, NodeFilter, Tier
 from tierdeck.search.condition import condition_of
 from tierdeck.search.fts import Match, match_words
-from tierdeck.search.word_source import WordHit, WordSource
+from tierdeck.search.word_hit import WordHit
+from tierdeck.search.word_source import WordSource
 from tierdeck.store import Store
 
 T = TypeVar("T")
@@ -98,13 +99,6 @@ def test_words_of_a_text_that_was_changed_or_deleted_find_nothing(store: Store) 
     with store.writing() as conn:
         conn.execute("DELETE FROM nodes WHERE id = ?", (node,))
     assert best(store, '"green"') == []
-
-
-def test_counting_stops_at_its_limit(store: Store) -> None:
-    remember(store, *(f"redis {n}" for n in range(30)))
-    assert ask(store, lambda words: words.count_word("redis", 10)) == 10
-    assert ask(store, lambda words: words.count_word("redis", 100)) == 30
-    assert ask(store, lambda words: words.count_word("zzz", 100)) == 0
 
 
 def test_an_excluded_word_keeps_a_memory_out_and_a_row_without_an_id_changes_nothing(store: Store) -> None:

@@ -1,0 +1,69 @@
+"""bm25 as FTS5 computes it, from a text's own words: for candidates of a large store. Pure.
+
+FTS5 walks through every match of every word before it scores the first: with five common words 35 ms at 1,000,000
+memories. Splitting a candidate's text takes 20 µs.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+_K1 = 1.2
+_B = 0.75
+_SMALLEST_IDF = 1e-6
+
+
+@dataclass(frozen=True, slots=True)
+class ScoredPhrase:
+    """A word or phrase as the index compares it, and what it weighs; of a prefix the last word may go on."""
+
+    key: tuple[str, ...]
+    idf: float
+    is_prefix: bool = False
+
+
+def idf_of(rows: int, all_rows: int) -> float:
+    """The weight of a word that stands in so many of all rows; never below FTS5's floor."""
+    rows = min(rows, all_rows)
+    return max(math.log((all_rows - rows + 0.5) / (rows + 0.5)), _SMALLEST_IDF)
+
+
+def score(
+    phrases: Sequence[ScoredPhrase], tokens: Sequence[str], average_tokens: float
+) -> tuple[float, frozenset[int]]:
+    """What a text earns, positive, and the numbers of the phrases that stand in it.
+
+    Args:
+        tokens: the text's words as the index keeps them, in order.
+        average_tokens: how many words the store's texts have on average.
+    """
+    length = _K1 * (1 - _B + _B * len(tokens) / max(average_tokens, 1e-9))
+    total, held = 0.0, []
+    for number, phrase in enumerate(phrases):
+        times = _times(phrase, tokens)
+        if times:
+            held.append(number)
+            total += phrase.idf * times * (_K1 + 1) / (times + length)
+    return total, frozenset(held)
+
+
+def _times(phrase: ScoredPhrase, tokens: Sequence[str]) -> int:
+    first, *rest = phrase.key
+    if not rest:
+        return sum(token.startswith(first) for token in tokens) if phrase.is_prefix else tokens.count(first)
+    times, at = 0, -1
+    size = len(phrase.key)
+    while first in tokens[at + 1 :]:
+        at = tokens.index(first, at + 1)
+        times += _stands(phrase, tokens[at : at + size])
+    return times
+
+
+def _stands(phrase: ScoredPhrase, tokens: Sequence[str]) -> bool:
+    if len(tokens) < len(phrase.key):
+        return False
+    *whole, last = phrase.key
+    is_last = tokens[-1].startswith(last) if phrase.is_prefix else tokens[-1] == last
+    return is_last and list(tokens[:-1]) == whole

@@ -1,0 +1,65 @@
+"""In how many memories words stand: exact while that is cheap, from two samples of the store beyond.
+
+Counting a word's matches takes 32 ns each, 8 ms for a word of every fourth of 1,000,000 memories.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import apsw
+
+from tierdeck.search.fts import quoted
+
+# From so many memories on, common words are not followed to their end.
+LARGE_FROM_ROWS = 20_000
+MAX_EXACT_ROWS = 6_000
+_SAMPLE_PART = 40
+
+
+class WordCounts:
+    """Counts in the full-text index of one snapshot."""
+
+    def __init__(self, conn: apsw.Connection, store_rows: int) -> None:
+        self._conn = conn
+        self.store_rows = store_rows
+        self._known: dict[str, int] = {}
+
+    @property
+    def is_large(self) -> bool:
+        """Whether the store has so many memories that common words are sampled."""
+        return self.store_rows > LARGE_FROM_ROWS
+
+    def rows_of_word(self, word: str, limit: int) -> int:
+        """In how many memories the word stands, no more than `limit`; an estimate above `MAX_EXACT_ROWS`."""
+        return self.rows(quoted(word), limit)
+
+    def rows(self, expression: str, limit: int) -> int:
+        """How many rows match, no more than `limit`; an estimate above `MAX_EXACT_ROWS` of a large store."""
+        if not self.is_large:
+            return self._counted(expression, limit)
+        if expression not in self._known:
+            exact = self._counted(expression, MAX_EXACT_ROWS + 1)
+            self._known[expression] = exact if exact <= MAX_EXACT_ROWS else self._sampled(expression)
+        return min(limit, self._known[expression])
+
+    def _counted(self, expression: str, limit: int) -> int:
+        sql = "SELECT count(*) FROM (SELECT 1 FROM content_fts WHERE content_fts MATCH ? LIMIT ?)"
+        return int(self._conn.execute(sql, (expression, limit)).get)
+
+    def _sampled(self, expression: str) -> int:
+        """From the newest memories and from those in the middle."""
+        low, high = self._ends
+        size = max(1, (high - low) // _SAMPLE_PART)
+        sql = "SELECT count(*) FROM content_fts WHERE content_fts MATCH ? AND rowid BETWEEN ? AND ?"
+        found = sum(
+            int(self._conn.execute(sql, (expression, start, start + size - 1)).get)
+            for start in (high - size + 1, (low + high) // 2)
+        )
+        return max(MAX_EXACT_ROWS + 1, min(self.store_rows, found * (_SAMPLE_PART // 2)))
+
+    @cached_property
+    def _ends(self) -> tuple[int, int]:
+        sql = "SELECT (SELECT min(rowid) FROM nodes), (SELECT max(rowid) FROM nodes)"
+        [(low, high)] = self._conn.execute(sql).fetchall()
+        return int(low or 0), int(high or 0)

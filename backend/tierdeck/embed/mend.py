@@ -1,7 +1,8 @@
 """The index's own tables brought back into step, after a crash or a hand that took rows out of one of them.
 
 `embedding_state.seq` is set exactly where the model's table holds a vector; `node_key` knows every memory that has
-a state or a vector; `index_model` knows the vectors' number and sum. Counts that differ show where to look.
+a state or a vector; `index_model` knows the vectors' number and sum. Counts that differ show where to look. Of the
+bits, a few chunks are compared each time; `doctor` compares all.
 """
 
 from __future__ import annotations
@@ -10,7 +11,10 @@ import apsw
 import numpy as np
 
 from tierdeck import db
-from tierdeck.vectors.model_record import Model, load_table, save_table, table_of
+from tierdeck.vectors.bit_check import bit_fault, rebuild_bits
+from tierdeck.vectors.model_record import Model, current_model, load_table, save_table, table_of
+
+_CHECKED_CHUNKS = 4
 
 
 def mend(conn: apsw.Connection, model: Model) -> bool:
@@ -34,6 +38,8 @@ def mend(conn: apsw.Connection, model: Model) -> bool:
             conn.execute(f"INSERT OR IGNORE INTO node_key (id) SELECT id FROM {name}_rowids")
             conn.execute("INSERT OR IGNORE INTO node_key (id) SELECT node_id FROM embedding_state")
             _sum_anew(conn, model, name)
+        if current_model(conn) == model and bit_fault(conn, model, chunks=_CHECKED_CHUNKS) is not None:
+            rebuild_bits(conn, model)
     return not is_in_step
 
 

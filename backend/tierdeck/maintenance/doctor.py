@@ -17,7 +17,13 @@ from tierdeck.maintenance.backup import list_backups
 from tierdeck.maintenance.file_checks import check_driver, check_integrity, check_place, damaged_check
 from tierdeck.maintenance.fts_drift import find_drift
 from tierdeck.maintenance.health import REBUILD_SEARCH_INDEX, Check, Health
-from tierdeck.maintenance.index_checks import check_cache, check_embeddings, check_index_file, check_size
+from tierdeck.maintenance.index_checks import (
+    check_bits,
+    check_cache,
+    check_embeddings,
+    check_index_file,
+    check_size,
+)
 from tierdeck.maintenance.promotion_checks import check_clock, check_counts, check_holds, check_log
 from tierdeck.maintenance.row_checks import check_orphans, check_rows, check_secrets
 from tierdeck.maintenance.schema_check import check_schema
@@ -70,6 +76,7 @@ def _looks(store: Store, settings: EmbeddingSettings, *, is_thorough: bool) -> I
     yield "secrets", lambda: store.read(lambda conn: check_secrets(conn, is_thorough=is_thorough))
     yield "embeddings", lambda: check_embeddings(store, settings)
     yield "index-file", lambda: check_index_file(store, is_thorough=is_thorough)
+    yield "vector-bits", lambda: check_bits(store, is_thorough=is_thorough)
     yield "cache", check_cache
     yield "size", lambda: check_size(store)
 

@@ -12,6 +12,7 @@ CheckState = Literal["ok", "info", "warn", "bad"]
 _WEIGHT: dict[CheckState, int] = {"ok": 0, "info": 0, "warn": 1, "bad": 2}
 DETAILS = 20
 REBUILD_SEARCH_INDEX = "tierdeck doctor --repair search-index"
+REBUILD_BITS = "tierdeck doctor --repair vector-bits"
 
 
 @dataclass(frozen=True, slots=True)

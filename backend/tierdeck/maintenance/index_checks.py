@@ -11,10 +11,11 @@ from tierdeck.embed.coverage import Coverage, coverage
 from tierdeck.errors import StoreError
 from tierdeck.index.file import get_setting, index_errors, open_for_reading
 from tierdeck.index.path import SUFFIX, cache_folder, cached_index_path, index_path
-from tierdeck.maintenance.health import DETAILS, Check
+from tierdeck.maintenance.health import DETAILS, REBUILD_BITS, Check
 from tierdeck.store import Store
 
 _EMBED = "tierdeck embed"
+_CHECKED_CHUNKS = 4
 
 
 def check_embeddings(store: Store, settings: EmbeddingSettings) -> Check:
@@ -51,6 +52,34 @@ def check_index_file(store: Store, *, is_thorough: bool) -> Check:
                 return Check("index-file", "bad", f"{path} is damaged", "tierdeck embed --rebuild", tuple(found))
         model = get_setting(conn, "model")
     return Check("index-file", "ok", f"{path}, {_bytes(path):,} bytes" + (f", made for {model}" if model else ""))
+
+
+def check_bits(store: Store, *, is_thorough: bool) -> Check:
+    """Whether the bits that the search by meaning goes through are those of the vectors; thorough compares all.
+
+    Raises:
+        IndexFileError, ModelUnavailableError: the index file can't be used.
+    """
+    conn = open_for_reading(store)
+    if conn is None:
+        return Check("vector-bits", "info", "there are none yet: there is no vector")
+    # Here, not above: numpy is loaded only where there is an index.
+    from tierdeck.vectors.bit_check import bit_fault
+    from tierdeck.vectors.model_record import current_model
+
+    with closing(conn), index_errors(index_path(store)):
+        model = current_model(conn)
+        fault = None if model is None else bit_fault(conn, model, chunks=None if is_thorough else _CHECKED_CHUNKS)
+        has_bits = (
+            conn.execute("SELECT 1 FROM sqlite_master WHERE name = 'bit_head'").fetchone()
+            and conn.execute("SELECT 1 FROM bit_head").fetchone()
+        )
+    if fault is not None:
+        text = f"search by meaning takes the slow way, the bits of its vectors can't be used: {fault}"
+        return Check("vector-bits", "warn", text, _EMBED if store.read_only else REBUILD_BITS)
+    if not has_bits:
+        return Check("vector-bits", "ok", "none are needed yet: the vectors are few")
+    return Check("vector-bits", "ok", "the bits of the vectors are those of the vectors")
 
 
 def check_cache() -> Check:

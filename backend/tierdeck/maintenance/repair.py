@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
 import apsw
 
-from tierdeck import migrate
+from tierdeck import db, migrate
 from tierdeck.errors import InvalidValueError, ReadOnlyStoreError
 from tierdeck.maintenance.backup import backup
 from tierdeck.maintenance.promotion_checks import REPAIR_LOG
@@ -36,7 +37,8 @@ def repair(store: Store, names: Sequence[str], *, actor: str = "doctor") -> Repa
     Args:
         names: of `REPAIRS`: "search-index" builds the full-text index anew from the memories, "orphans" deletes our
             rows of memories that are gone, "schema" puts back a missing index or trigger in a store of ours,
-            "promotion-counts" counts the accesses anew, "promotion-log" lets a log whose end was cut off go on.
+            "promotion-counts" counts the accesses anew, "promotion-log" lets a log whose end was cut off go on,
+            "vector-bits" makes the bits of the vectors anew, without asking a model.
         actor: who mends; stands in the record that the log keeps.
 
     Raises:
@@ -121,11 +123,31 @@ def _go_on_with_log(patient: _Patient) -> str:
     return f"it goes on from row {accepted.new_head.partition(':')[0]}; that it was cut stays on record"
 
 
+def _rebuild_bits(patient: _Patient) -> str:
+    """In the index file: the store's own transaction around it writes nothing."""
+    from tierdeck.index.file import index_errors, open_for_writing
+    from tierdeck.index.path import index_path
+    from tierdeck.vectors.bit_check import rebuild_bits
+    from tierdeck.vectors.model_record import current_model
+
+    path = index_path(patient.store)
+    if not path.exists():
+        return "nothing: there is no index file"
+    with closing(open_for_writing(patient.store)) as conn, index_errors(path), db.transaction(conn):
+        model = current_model(conn)
+        if model is None:
+            return "nothing: there is no vector"
+        rebuild_bits(conn, model)
+        chunks = conn.execute("SELECT count(*) FROM bit_chunk").get
+        return f"the bits of the vectors in {chunks:,} chunks were made anew"
+
+
 REPAIRS: dict[str, Callable[[_Patient], str]] = {
     "schema": _put_back_objects,
     "search-index": _rebuild_search_index,
     "orphans": _clear_orphans,
     "promotion-counts": _count_anew,
     "promotion-log": _go_on_with_log,
+    "vector-bits": _rebuild_bits,
 }
 """What can be mended, by the name of its check. The schema first: an index is only kept by its triggers."""

@@ -33,6 +33,8 @@ class MeaningParts:
 class MeaningLeg:
     """The meaning side of one query: `pool` first, then `parts` of whatever is a candidate.
 
+    `note`: a sentence for the operator when the pool could not be found the fast way.
+
     The index finds neighbours and gives vectors; which memories may show is the store's snapshot's to say.
     """
 
@@ -42,6 +44,7 @@ class MeaningLeg:
         self._index = index
         self._query = query
         self._should_stop = should_stop
+        self.note: str | None = None
 
     def pool(self, conn: apsw.Connection, condition: Condition, limit_rows: int, store_rows: int) -> list[str]:
         """The ids of the nearest memories that meet the condition, nearest first; by the bits where there are some.
@@ -52,6 +55,11 @@ class MeaningLeg:
         with self._index.scanning(self._query, self._should_stop) as scan:
             if scan is not None:
                 return ScannedPool(conn, condition, scan, self._index).best(limit_rows)
+            fault = self._index.bits_fault
+        if fault is not None:
+            self.note = (
+                f"search by meaning took the slow way, its bits can't be used: {fault}; see `tierdeck doctor`"
+            )
         return self._by_vec0(conn, condition, limit_rows, store_rows)
 
     def _by_vec0(self, conn: apsw.Connection, condition: Condition, limit_rows: int, store_rows: int) -> list[str]:

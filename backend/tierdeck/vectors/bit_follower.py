@@ -59,8 +59,7 @@ class BitFollower:
         )
         if row is None:
             self._memory = None
-            is_due = len(chunk_ids(self._conn)) > 2 * MIN_BIT_VECTORS // CHUNK_SLOTS
-            return "they are not made yet" if is_due else None
+            return "they are not made yet" if self._are_many() else None
         name, dimensions, mean, build, seq = row
         if (name, dimensions) != (self.model.name, self.model.dimensions):
             return f"they are of {name} ({dimensions} dimensions)"
@@ -77,6 +76,13 @@ class BitFollower:
             fault = self._read_changed(self._memory) or self._self_test(self._memory)
         self._build, self._seq = build, seq
         return fault
+
+    def _are_many(self) -> bool:
+        row = self._conn.execute(
+            "SELECT vectors >= ? FROM index_model WHERE model = ? AND dimensions = ?",
+            (2 * MIN_BIT_VECTORS, self.model.name, self.model.dimensions),
+        ).fetchone()
+        return bool(row and row[0])
 
     def _read_changed(self, memory: BitMemory) -> str | None:
         there = chunk_ids(self._conn)

@@ -12,6 +12,7 @@ from tierdeck import db
 from tierdeck.errors import ConflictError
 from tierdeck.index.file import NEXT_VECTORS, VECTORS, create_vectors, dimensions_of, get_setting, set_setting
 from tierdeck.vectors.bit_table import MIN_BIT_VECTORS, build_bits, drop_bits, open_bits
+from tierdeck.vectors.chunk_blobs import layout_fault
 from tierdeck.vectors.mean_vector import is_due, mean_vector
 from tierdeck.vectors.vector_table import VectorTable
 
@@ -112,6 +113,9 @@ def keep_bits(conn: apsw.Connection, model: Model) -> None:
         "SELECT mean, vectors FROM index_model WHERE model = ? AND dimensions = ?", (model.name, model.dimensions)
     ).fetchone()
     if row is None or row[0] is None or row[1] < MIN_BIT_VECTORS:
+        return
+    if layout_fault(conn, model.dimensions) is not None:
+        drop_bits(conn)  # of a vec0 that we don't know; it searches by itself
         return
     bits, mean = open_bits(conn, model.name, model.dimensions), np.frombuffer(row[0])
     if bits is None or bits.moved_from(mean):

@@ -49,7 +49,7 @@ class VectorTable:
         if not rows:
             return
         blobs = [(node_id, vector.tobytes()) for node_id, vector in rows]
-        newest = self._conn.execute(self._newest).get or 0
+        newest = 0 if self.bits is None else self._conn.execute(self._newest).get or 0
         try:
             with self._conn:  # inside a transaction: a savepoint
                 self._conn.executemany(self._insert, blobs)

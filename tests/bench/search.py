@@ -5,9 +5,9 @@
 DIR of `--data` (or TIERDECK_BENCH_DATA) holds judged collections; the stores are made from their documents once
 (`scale_store`), and most queries are theirs. All that is compared is asked in turns in one process, after one
 answer that does not count; first answers and memory are taken in new processes. Recall is measured on the raw
-cosine against every vector. The pass is one product of all float32 vectors, mapped from a file, with a query: no
-search that reads them all can be faster. Others are installed into an environment of the benchmark's own and
-compared at 20k and 100k.
+cosine against every vector. The pass is one product of all float32 vectors, mapped from a file, with a query, once
+by the library's threads and once by one: no search that reads them all can be faster. Others are installed into an
+environment of the benchmark's own and compared at 20k and 100k.
 
 "reach" holds what was measured against what is asked of it: ratios, recalls and megabytes, never times alone.
 """
@@ -35,7 +35,7 @@ from tests.bench.other_environment import is_other_python, other_python
 from tests.bench.scale_store import ScaleStore, add_arguments, asked_sizes, scale_store
 from tests.bench.scale_text import TextSource
 from tests.bench.search_narrowing import EVERYTHING, NARROWINGS, Narrowing, is_plain, read_columns
-from tests.bench.search_ours import Ours, numbers_of
+from tests.bench.search_ours import Ours, Passes, numbers_of
 from tests.bench.search_peers import PACKAGES, Peer, peers, versions
 from tests.bench.search_process import first_answers, memory_above_store
 from tests.bench.search_queries import Asked, asked_queries
@@ -125,19 +125,19 @@ def measure(made: ScaleStore, ours: Ours, asked: Asked, budget_s: float, *, has_
 def measure_meaning(bench: Bench, others: Sequence[Peer]) -> Measured:
     """The nearest rows without a filter of the operator's."""
     vectors, queries, ours = np.asarray(bench.made.vectors()), bench.asked.vectors, bench.ours
-    one_pass = Contestant("one pass, numpy, mapped", lambda n: [float((vectors @ queries[n])[0])], every=SLOW_EVERY)
+    passes = Passes(vectors, queries, SLOW_EVERY)
     vec0 = Contestant("plain vec0, all rows", lambda n: ours.plain_vec0(queries[n]), numbers_of, every=SLOW_EVERY)
     leg = Contestant("our meaning leg", partial(_meaning, bench, EVERYTHING.node_filter), numbers_of)
     rivals = [_rival(peer, bench, EVERYTHING) for peer in others]
-    in_turns([one_pass, vec0, leg, *rivals], len(queries), bench.budget_s)
-    measured = Measured(bench.made.rows, one_pass, vec0, leg, bench.recalls(leg, EVERYTHING.name))
+    in_turns([*passes.contestants, vec0, leg, *rivals], len(queries), bench.budget_s)
+    measured = Measured(bench.made.rows, passes, vec0, leg, bench.recalls(leg, EVERYTHING.name))
     measured.flat = next((one for one in rivals if "flat" in one.name), None)
     head = f"{'wall ms':>10}{'CPU ms':>10}{'of vec0':>10}{'of a pass':>11}  recall@10  @{WANTED}"
     print(f"  {f'nearest {WANTED}':33}{head}")
     all_rows = {vec0.name, *(peer.name for peer in others if not peer.can_filter)}
-    for one in (one_pass, vec0, leg, *rivals):
+    for one in (*passes.contestants, vec0, leg, *rivals):
         right = ALL_ROWS if one.name in all_rows else EVERYTHING.name
-        _print_meaning(one, measured, () if one is one_pass else bench.recalls(one, right))
+        _print_meaning(one, measured, () if one in passes.contestants else bench.recalls(one, right))
     return measured
 
 
@@ -164,14 +164,14 @@ def measure_hybrid(bench: Bench, others: Sequence[Peer], measured: Measured) -> 
     def type_on(number: int) -> Sequence[object]:
         return bench.ours.hybrid(asked.typed[number], asked.typed_vectors[number], is_typing=True).hits
 
-    one_pass = Contestant("one pass", lambda n: [float((vectors @ asked.vectors[n])[0])], every=SLOW_EVERY)
+    passes = Passes(vectors, asked.vectors, SLOW_EVERY)
     measured.hybrid, measured.typing = Contestant("our hybrid", search), Contestant("our hybrid, typing", type_on)
-    measured.pass_beside_hybrid = one_pass
+    measured.passes_beside_hybrid = passes
     rivals = [_hybrid_rival(peer, peer.hybrid, asked) for peer in others if peer.hybrid is not None]
-    in_turns([one_pass, measured.hybrid, measured.typing, *rivals], len(asked), bench.budget_s)
+    in_turns([*passes.contestants, measured.hybrid, measured.typing, *rivals], len(asked), bench.budget_s)
     print(f"  {'hybrid':33}{'p50 ms':>10}{'p95 ms':>10}{'CPU ms':>10}{'p50 of a pass':>15}{'p95':>15}")
     for one in (measured.hybrid, measured.typing, *rivals):
-        _print_hybrid(one, one_pass)
+        _print_hybrid(one, passes)
 
 
 def measure_processes(bench: Bench, measured: Measured) -> None:
@@ -211,7 +211,7 @@ def _rival(peer: Peer, bench: Bench, narrowing: Narrowing) -> Contestant:
 
 def _print_meaning(one: Contestant, measured: Measured, recalls: Sequence[float]) -> None:
     of_vec0 = measured.vec0.median_cpu_ms / one.median_cpu_ms
-    of_pass = one.median_cpu_ms / measured.one_pass.median_cpu_ms
+    of_pass = one.median_cpu_ms / measured.passes.cpu_ms
     print(
         f"    {one.name:31}{one.median_wall_ms:>10,.2f}{one.median_cpu_ms:>10,.2f}{f'1/{of_vec0:,.1f}':>10}"
         f"{of_pass:>10.3f}×  {'  '.join(f'{value:.4f}' for value in recalls):16}{len(one.wall_ms):>4} answers",
@@ -219,9 +219,9 @@ def _print_meaning(one: Contestant, measured: Measured, recalls: Sequence[float]
     )
 
 
-def _print_hybrid(one: Contestant, one_pass: Contestant) -> None:
+def _print_hybrid(one: Contestant, passes: Passes) -> None:
     p50, p95 = (one.wall_quantile_ms(part) for part in (0.5, 0.95))
-    ratios = (value / one_pass.median_wall_ms for value in (p50, p95))
+    ratios = (value / passes.wall_ms for value in (p50, p95))
     print(
         f"    {one.name:31}{p50:>10,.2f}{p95:>10,.2f}{one.median_cpu_ms:>10,.2f}"
         f"{''.join(f'{ratio:>14.3f}×' for ratio in ratios)}{len(one.wall_ms):>5} answers",

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from tests.bench.exact_neighbours import WANTED
 from tests.bench.scale_rows import memory_number
+from tests.bench.turns import Contestant
 from tierdeck import db
 from tierdeck.index.file import VECTORS
 from tierdeck.index.path import beside_index_path
@@ -67,6 +68,29 @@ class Ours:
     def plain_vec0(self, vector: Vector) -> Sequence[str]:
         """The nearest `WANTED` of all rows, by vec0 alone."""
         return [str(row[0]) for row in self._plain.execute(PLAIN_VEC0, (vector.tobytes(), WANTED))]
+
+
+class Passes:
+    """One pass over all vectors with each query, by the library's threads and by one; what took less counts.
+
+    On a busy machine threads that wait for each other take CPU time, and one alone takes more wall time.
+    """
+
+    def __init__(self, vectors: Vector, queries: Vector, every: int) -> None:
+        self.contestants = (
+            Contestant("one pass, numpy @, mapped", lambda n: [float((vectors @ queries[n])[0])], every=every),
+            Contestant("one pass, one thread", lambda n: [float(np.vecdot(vectors, queries[n])[0])], every=every),
+        )
+
+    @property
+    def wall_ms(self) -> float:
+        """The median of the quicker way."""
+        return min(one.median_wall_ms for one in self.contestants)
+
+    @property
+    def cpu_ms(self) -> float:
+        """The median of the cheaper way."""
+        return min(one.median_cpu_ms for one in self.contestants)
 
 
 def numbers_of(ids: Sequence[object]) -> list[int]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from tests.bench.search_ours import Passes
 from tests.bench.search_process import FirstAnswers, Memory
 from tests.bench.turns import Contestant
 
@@ -14,7 +15,7 @@ class Measured:
     """Everything that was measured of one store; what was not stays None."""
 
     rows: int
-    one_pass: Contestant
+    passes: Passes
     vec0: Contestant
     leg: Contestant
     recalls: tuple[float, ...]
@@ -22,7 +23,7 @@ class Measured:
     flat: Contestant | None = None
     hybrid: Contestant | None = None
     typing: Contestant | None = None
-    pass_beside_hybrid: Contestant | None = None
+    passes_beside_hybrid: Passes | None = None
     first: tuple[FirstAnswers, FirstAnswers] | None = None
     memory: Memory | None = None
 
@@ -54,7 +55,7 @@ def reach(measured: Measured) -> Iterator[str]:
 def _reach_of_leg(measured: Measured, asked: Asked) -> Iterator[str]:
     cpu_ms = measured.leg.median_cpu_ms
     yield _most("meaning leg, CPU, of plain vec0", LEG_OF_VEC0, cpu_ms / measured.vec0.median_cpu_ms)
-    yield _most("meaning leg, CPU, of one pass", LEG_OF_PASS, cpu_ms / measured.one_pass.median_cpu_ms)
+    yield _most("meaning leg, CPU, of one pass", LEG_OF_PASS, cpu_ms / measured.passes.cpu_ms)
     for name, recalls in (("", measured.recalls), *((f", {name}", recalls) for name, recalls in measured.narrowed)):
         yield _least(f"recall@10{name}", asked.recall_10, recalls[0])
         if asked.recall_50 is not None:
@@ -62,9 +63,9 @@ def _reach_of_leg(measured: Measured, asked: Asked) -> Iterator[str]:
 
 
 def _reach_of_hybrid(measured: Measured) -> Iterator[str]:
-    if measured.pass_beside_hybrid is None:
+    if measured.passes_beside_hybrid is None:
         return
-    pass_ms = measured.pass_beside_hybrid.median_wall_ms
+    pass_ms = measured.passes_beside_hybrid.wall_ms
     for one in (measured.hybrid, measured.typing):
         if one is not None:
             yield _most(f"{one.name} p50, of one pass", HYBRID_P50, one.wall_quantile_ms(0.5) / pass_ms)

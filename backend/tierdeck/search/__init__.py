@@ -1,6 +1,6 @@
 """Search: what an operator typed, found by word and by meaning, each score explained."""
 
-from tierdeck.search.hit import Flag, HiddenByFilter, Hit, KeywordPart, SearchAnswer, SemanticPart
+from tierdeck.search.hit import Flag, HiddenByFilter, Hit, KeywordPart, MissingWord, SearchAnswer, SemanticPart
 from tierdeck.search.hybrid import hybrid_search, rerank
 from tierdeck.search.query import FilterChip, Query, parse_query
 
@@ -10,6 +10,7 @@ __all__ = [
     "HiddenByFilter",
     "Hit",
     "KeywordPart",
+    "MissingWord",
     "Query",
     "SearchAnswer",
     "SemanticPart",

@@ -6,7 +6,7 @@ Each comes with what has to be said when it is the one that was taken.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from tierdeck.search.fts import Match, match_words
@@ -39,13 +39,21 @@ class Attempt:
     last_resort: bool = False
 
 
-def attempts(query: Query, terms: Terms, has_words: Callable[[str], bool], *, is_typing: bool) -> Iterator[Attempt]:
+def attempts(
+    query: Query,
+    terms: Terms,
+    has_words: Callable[[str], bool],
+    *,
+    is_typing: bool,
+    words_with: Callable[[str], Sequence[str]] = lambda _: (),
+) -> Iterator[Attempt]:
     """The ways to ask, strictest first; at least one.
 
     Args:
         terms: the words chosen.
         has_words: whether the index sees a word in a text; a phrase without one would match nothing.
         is_typing: the last word may still grow, and the others are meant to narrow.
+        words_with: the words that begin so, where they are known; none leaves that to FTS5.
     """
     required = tuple(phrase for phrase in query.phrases if has_words(phrase))
     extra = tuple(phrase for phrase in _extra_phrases(query) if phrase not in required and has_words(phrase))
@@ -64,6 +72,7 @@ def attempts(query: Query, terms: Terms, has_words: Callable[[str], bool], *, is
             unscored=[term.text for term in terms.returned],
             repeated=_repeated(terms),
             prefix=prefix,
+            prefix_words=() if prefix is None else words_with(words[prefix]),
             all_words=all_words,
         )
         return Attempt(terms, match, prefix, notes)

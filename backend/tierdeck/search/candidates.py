@@ -17,7 +17,7 @@ from tierdeck.model import NodeFilter, NodeRow, Tier, content_hash
 from tierdeck.search.condition import condition_of
 from tierdeck.search.fusion import with_ranks
 from tierdeck.search.hidden import MAX_COUNTED, MAX_COUNTED_OF_LARGE, hidden_by_filters
-from tierdeck.search.hit import Flag, HiddenByFilter, Hit
+from tierdeck.search.hit import Flag, HiddenByFilter, Hit, MissingWord
 from tierdeck.search.inside_look import InsideLook
 from tierdeck.search.keyword_leg import KeywordLeg
 from tierdeck.search.query import Query, with_as_words
@@ -58,6 +58,7 @@ class Candidates:
     notes: tuple[str, ...]
     hidden: tuple[HiddenByFilter, ...]
     store_rows: int
+    missing: tuple[MissingWord, ...] = ()
 
 
 def read_candidates(conn: apsw.Connection, ask: Ask) -> Candidates:
@@ -99,7 +100,16 @@ def _listed(texts: Sequence[str]) -> str:
 def _gather(conn: apsw.Connection, ask: Ask, store_rows: int) -> Candidates:
     condition = condition_of(ask.store, ask.node_filter, ask.query.excluded)
     look = ask.look(conn, store_rows)
-    keyword = KeywordLeg(conn, ask.query, condition, look, store_rows=store_rows, is_typing=ask.is_typing)
+    keyword = KeywordLeg(
+        conn,
+        ask.query,
+        condition,
+        look,
+        terms_of(ask.store),
+        but_excluded=condition_of(ask.store, ask.node_filter),
+        store_rows=store_rows,
+        is_typing=ask.is_typing,
+    )
     ids = keyword.pool(ask.limit_rows, ask.pool_rows) if ask.has_keyword else []
     if ask.meaning is not None:
         ids = list(dict.fromkeys((*ids, *ask.meaning.pool(conn, condition, ask.pool_rows, store_rows))))
@@ -109,7 +119,8 @@ def _gather(conn: apsw.Connection, ask: Ask, store_rows: int) -> Candidates:
     if len(hits) < ask.limit_rows and has_matches_to_count:
         most = MAX_COUNTED_OF_LARGE if keyword.is_large else MAX_COUNTED
         hidden = hidden_by_filters(conn, ask.store, ask.node_filter, ask.query, keyword.match, max_matches=most)
-    return Candidates(hits, _notes(ask, keyword, hits), hidden, store_rows)
+    slow = () if ask.meaning is None or ask.meaning.note is None else (ask.meaning.note,)
+    return Candidates(hits, (*_notes(ask, keyword, hits), *slow), hidden, store_rows)
 
 
 def _scored(conn: apsw.Connection, ask: Ask, keyword: KeywordLeg, ids: list[str]) -> tuple[Hit, ...]:

@@ -74,6 +74,14 @@ class HiddenByFilter:
 
 
 @dataclass(frozen=True, slots=True)
+class MissingWord:
+    """A word of the query that stands in no memory, and the words nearest to it that do, nearest first."""
+
+    word: str
+    near: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class SearchAnswer:
     """Hits in the order of the score shown, and what an operator has to know to trust them.
 
@@ -82,7 +90,9 @@ class SearchAnswer:
     `rerank` moves alpha without a new query, and `has_both_sides` says whether that can be done. `notes` are
     sentences for the operator ("left out common words: ..."), in order of weight; `hidden` is filled when fewer
     than `limit_rows` are left. `model` made the vectors that were compared. `is_browse`: nothing was asked for, and
-    the newest memories are shown. `store_rows` counts every memory of the store, archived ones too.
+    the newest memories are shown. `store_rows` counts every memory of the store, archived ones too. `missing` lists
+    words that stand in no memory at all, filtered out or not, but for the word that is just being typed; it is
+    filled when fewer than `limit_rows` hits hold a word of the query.
     """
 
     query: Query
@@ -99,3 +109,4 @@ class SearchAnswer:
     is_browse: bool = False
     store_rows: int = 0
     has_both_sides: bool = False
+    missing: tuple[MissingWord, ...] = ()

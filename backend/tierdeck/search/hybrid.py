@@ -152,6 +152,7 @@ def _searched(
         hidden=found.hidden,
         model=meaning.model,
         store_rows=found.store_rows,
+        missing=found.missing,
         has_both_sides=meaning.leg is not None and 0 < alpha < 1,
     )
 

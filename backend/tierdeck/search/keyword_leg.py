@@ -16,11 +16,12 @@ from tierdeck.search.attempts import Attempt, attempts
 from tierdeck.search.condition import Condition
 from tierdeck.search.fts import Match, match_words, quoted
 from tierdeck.search.fusion import keyword_scores
-from tierdeck.search.hit import KeywordPart
+from tierdeck.search.hit import KeywordPart, MissingWord
 from tierdeck.search.inside_hit import Inside, InsideHit
 from tierdeck.search.inside_look import InsideLook
 from tierdeck.search.large_pool import PICK_ROWS, LargePool
 from tierdeck.search.marks import Marker
+from tierdeck.search.missing_words import missing_words
 from tierdeck.search.query import Query
 from tierdeck.search.terms import Terms, choose_terms
 from tierdeck.search.text_hits import TextHits
@@ -29,10 +30,12 @@ from tierdeck.search.word_counts import WordCounts
 from tierdeck.search.word_hit import WordHit
 from tierdeck.search.word_source import WordSource
 from tierdeck.terms.pieces import Piece, pieces_of
+from tierdeck.terms.term_index import TermIndex
 
 IDLE_WORTH = 0.5
 # In a large store rare words alone pick; so many times more are taken before all words score them.
 PRESELECT_FACTOR = 2
+MAX_PREFIX_WORDS = 24
 _NO_HIT = WordHit(0.0, frozenset(), 0)
 
 
@@ -45,10 +48,13 @@ class KeywordLeg:
         query: Query,
         condition: Condition,
         look: InsideLook,
+        index: TermIndex | None,
         *,
+        but_excluded: Condition,
         store_rows: int,
         is_typing: bool,
     ) -> None:
+        self._conn = conn
         self._query = query
         self._condition = condition
         self._is_typing = is_typing
@@ -56,10 +62,14 @@ class KeywordLeg:
         self._tokenizer = Tokenizer(conn)
         self._words = WordSource(conn)
         self._counts = WordCounts(conn, store_rows)
-        self._large = LargePool(conn, self._words, condition) if self._counts.is_large else None
+        self._large: LargePool | None = None
+        if self._counts.is_large and not query.is_raw:
+            self._condition = but_excluded
+            self._large = LargePool(conn, self._words, but_excluded, query.excluded)
         self._texts = TextHits(conn, self._counts, self._tokenizer)
         self._split: dict[str, list[str]] = {}
         self._look = look
+        self._index = index
         self._attempt = Attempt(Terms(()), None)
         self._inside = Inside({})
 
@@ -78,6 +88,20 @@ class KeywordLeg:
         """What the operator has to know about which words were looked for."""
         inside = (self._inside.note,) if self._inside.note else ()
         return (*self._attempt.terms.notes, *self._attempt.notes, *inside)
+
+    def missing(self) -> tuple[MissingWord, ...]:
+        """The words of the query that stand in no memory, and those near to them that do.
+
+        Not the word that is being typed, nor what was found inside other words.
+        """
+        terms = self._attempt.terms.used
+        inside = {piece.term for hit in self._inside.hits.values() for piece, _ in hit.earned}
+        lost = [
+            term
+            for number, term in enumerate(terms)
+            if not term.rows and number not in inside and number != self._attempt.prefix
+        ]
+        return missing_words(self._conn, self._tokenizer, self._index, lost, self._store_rows) if lost else ()
 
     def marker(self) -> Marker:
         """Finds in an excerpt what this query matched."""
@@ -107,7 +131,9 @@ class KeywordLeg:
             budget_rows=PICK_ROWS if self._large else None,
         )
         ids: list[str] = []
-        for attempt in attempts(self._query, terms, self._has_words, is_typing=self._is_typing):
+        for attempt in attempts(
+            self._query, terms, self._has_words, is_typing=self._is_typing, words_with=self._words_with
+        ):
             if ids and attempt.last_resort:
                 break
             self._attempt = attempt
@@ -173,9 +199,20 @@ class KeywordLeg:
         return sorted(hits, key=lambda node_id: -hits[node_id].bm25)[:limit_rows]
 
     def _hits(self, match: Match, ids: Collection[str]) -> dict[str, WordHit]:
-        if self._large is None or self._query.is_raw:
+        if self._large is None:
             return self._words.hits(match, ids)
         return self._texts.hits(match, ids, self._split)
+
+    def _words_with(self, prefix: str) -> list[str]:
+        """In a large store the most frequent words that a word may become: FTS5 would join all of them."""
+        key = self._tokenizer.key(prefix)
+        if self._large is None or self._index is None or len(key) != 1:
+            return []
+        found = self._index.words_with_prefix(key[0], MAX_PREFIX_WORDS)
+        words = [(word, rows) for word, rows in found if self._tokenizer.key(word) == (word,)]
+        if words:
+            self._counts.note(f"{quoted(prefix)} *", min(self._store_rows, sum(rows for _, rows in words)))
+        return [word for word, _ in words]
 
     def _has_words(self, text: str) -> bool:
         return bool(self._tokenizer.key(text))
@@ -211,8 +248,15 @@ class KeywordLeg:
         words = [term.text for term in terms]
         pieces = pieces_of(words, self._query.pieces, self._query.words_text, prefix=self._attempt.prefix)
         self._inside = self._look.find(pieces, terms, self._condition, limit_rows)
+        if self._large is not None and self._query.excluded:
+            self._inside = self._without_excluded(self._inside)
         hits = self._inside.hits
         return sorted(hits, key=lambda node_id: (-_worth(hits[node_id], None), node_id))[:limit_rows]
+
+    def _without_excluded(self, inside: Inside) -> Inside:
+        texts = self._query.excluded
+        out = self._hits(match_words(texts, picking=range(len(texts))), inside.hits.keys())
+        return replace(inside, hits={node_id: hit for node_id, hit in inside.hits.items() if node_id not in out})
 
     def _raw_pool(self, limit_rows: int) -> list[str]:
         text = self._query.words_text

@@ -8,12 +8,13 @@ and then the newest that hold one.
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from functools import cached_property
 
 import apsw
 
 from tierdeck.search.condition import Condition
-from tierdeck.search.fts import Match
+from tierdeck.search.fts import Match, quoted
 from tierdeck.search.word_source import WordSource
 from tierdeck.store.rows import as_bytes, text_of
 
@@ -27,7 +28,16 @@ _NO_LIMIT = (1 << 63) - 1
 class LargePool:
     """The memories that one query picks, inside one snapshot; `is_cut` says whether some were not looked at."""
 
-    def __init__(self, conn: apsw.Connection, words: WordSource, condition: Condition) -> None:
+    def __init__(
+        self, conn: apsw.Connection, words: WordSource, condition: Condition, excluded: Sequence[str] = ()
+    ) -> None:
+        """
+        Args:
+            condition: what may be shown, but for what is excluded.
+            excluded: words and phrases that keep a memory out. In the condition each look would list every
+                memory that holds one, 3 µs each.
+        """
+        self._not = f" NOT ({' OR '.join(quoted(text) for text in excluded)})" if excluded else ""
         self._conn = conn
         self._words = words
         self._condition = condition
@@ -40,14 +50,17 @@ class LargePool:
             picking_rows: in how many memories its picking words stand, added up; estimated.
         """
         if picking_rows <= PICK_ROWS and match.pool != match.together:
-            return self._words.best(match.pool, self._condition, limit_rows)
+            return self._words.best(self._without(match.pool), self._condition, limit_rows)
         ids: dict[str, None] = {}
         for expression in dict.fromkeys((match.together, match.scored, match.pool)):
             if expression is not None and len(ids) < limit_rows:
-                ids.update(dict.fromkeys(self._newest(expression, limit_rows - len(ids))))
+                ids.update(dict.fromkeys(self._newest(self._without(expression), limit_rows - len(ids))))
             if expression == match.pool:
                 break
         return list(ids)
+
+    def _without(self, expression: str) -> str:
+        return f"({expression}){self._not}" if self._not else expression
 
     def _newest(self, expression: str, limit_rows: int) -> list[str]:
         """The newest matches that meet the condition; of a filter that lets nothing through all are looked at."""

@@ -49,7 +49,7 @@ class TextHits:
         return found
 
     def _scored(self, text: str, *, is_prefix: bool) -> ScoredPhrase:
-        expression = quoted(text)
+        expression = f"{quoted(text)} *" if is_prefix else quoted(text)
         rows = self._counts.rows(expression, self._counts.store_rows)
         return ScoredPhrase(self._tokenizer.key(text), idf_of(rows, self._counts.store_rows), is_prefix)
 

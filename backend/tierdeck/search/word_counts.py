@@ -34,6 +34,10 @@ class WordCounts:
         """In how many memories the word stands, no more than `limit`; an estimate above `MAX_EXACT_ROWS`."""
         return self.rows(quoted(word), limit)
 
+    def note(self, expression: str, rows: int) -> None:
+        """Take it from elsewhere how many rows match an expression."""
+        self._known[expression] = rows
+
     def rows(self, expression: str, limit: int) -> int:
         """How many rows match, no more than `limit`; an estimate above `MAX_EXACT_ROWS` of a large store."""
         if not self.is_large:

@@ -30,6 +30,7 @@ from tierdeck.terms.term_table import (
     save_progress,
     text_hash,
 )
+from tierdeck.terms.vocabulary import needs_vocabulary, save_vocabulary, words_of_index
 
 _PAGE_ROWS = 512
 _PAGE_BYTES = 4_000_000
@@ -76,6 +77,25 @@ def bring_up(
     """The same on an index file that is open for writing."""
     with db.transaction(conn):
         prepare_terms(conn)
+    return _bring_up_rows(conn, store, should_stop, on_progress) and _bring_up_words(conn, store, should_stop)
+
+
+def _bring_up_words(conn: apsw.Connection, store: Store, should_stop: Callable[[], bool]) -> bool:
+    """Take in the store's words anew, when it is of another size than when that was done."""
+    rows = int(conn.execute(f"SELECT count(*) FROM {ROWS}").get)
+    if not needs_vocabulary(conn, rows):
+        return True
+    if should_stop():
+        return False
+    words = store.read(words_of_index)
+    with db.transaction(conn):
+        save_vocabulary(conn, words, rows)
+    return True
+
+
+def _bring_up_rows(
+    conn: apsw.Connection, store: Store, should_stop: Callable[[], bool], on_progress: Progress | None
+) -> bool:
     progress = read_progress(conn)
     if has_changes(store):
         if progress.is_whole and is_same_history(store, progress.seen_seq, progress.seen_node):

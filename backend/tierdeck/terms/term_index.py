@@ -11,7 +11,9 @@ from tierdeck.errors import EmbeddingError, IndexFileError, StoreBusyError
 from tierdeck.index.file import index_errors, open_for_reading
 from tierdeck.index.path import index_path
 from tierdeck.store import Store
+from tierdeck.terms.near_words import most_edits, near_words
 from tierdeck.terms.term_table import ROWS, TERMS, TermProgress, has_terms, read_progress
+from tierdeck.terms.vocabulary import has_vocabulary, words_with_initial, words_with_prefix
 
 FileKey = tuple[int, int]
 
@@ -89,6 +91,20 @@ class TermIndex:
         """How many memories are so long that not all of their terms are kept."""
         with self._lock, index_errors(self._path):
             return int(self._conn.execute(f"SELECT count(*) FROM {ROWS} WHERE is_partial").get)
+
+    def words_with_prefix(self, prefix: str, limit: int) -> list[tuple[str, int]]:
+        """The most frequent words that begin so, as the full-text index keeps them; empty when not known."""
+        with self._lock, index_errors(self._path):
+            return words_with_prefix(self._conn, prefix, limit) if has_vocabulary(self._conn) else []
+
+    def near_words(self, word: str) -> tuple[str, ...] | None:
+        """The store's words nearest to one, as its full-text index keeps them; None when they are not known."""
+        most = most_edits(word)
+        with self._lock, index_errors(self._path):
+            if not has_vocabulary(self._conn):
+                return None
+            words = words_with_initial(self._conn, word[:2], len(word) - most, len(word) + most)
+        return near_words(word, words)
 
     def close(self) -> None:
         """Close the file; closing twice is allowed."""

@@ -25,7 +25,7 @@ from tierdeck_tui.cli.verb import Verb
 from tierdeck_tui.view.line import Line, line
 from tierdeck_tui.view.masked import masked_form
 from tierdeck_tui.view.memory_row import RowLook, hit_lines, node_lines
-from tierdeck_tui.view.search_status import hidden_sentence
+from tierdeck_tui.view.search_status import hidden_sentence, missing_sentence
 from tierdeck_tui.view.why import why_lines
 
 _INDENT = "    "
@@ -124,6 +124,8 @@ def _say(answer: SearchAnswer) -> None:
         talk(f"keyword only: {answer.degraded}")
     for note in _safe_notes(answer):
         talk(note)
+    if answer.missing and not has_secret(answer.query.text):
+        talk(missing_sentence(answer.missing))
     for hidden in answer.hidden:
         talk(hidden_sentence(hidden))
     if not answer.hits:
@@ -141,6 +143,7 @@ def _document(answer: SearchAnswer, *, reveal: bool) -> object:
         "is_browse": answer.is_browse,
         "notes": answer.notes if reveal else _safe_notes(answer),
         "hidden": answer.hidden,
+        "missing": answer.missing if reveal or not has_secret(answer.query.text) else (),
         "store_rows": answer.store_rows,
         "elapsed_ms": answer.elapsed_ms,
         "hits": [_hit(hit, answer, reveal=reveal) for hit in answer.hits],

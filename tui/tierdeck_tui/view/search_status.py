@@ -6,13 +6,14 @@ from collections.abc import Sequence
 
 from tierdeck.errors import TierdeckError
 from tierdeck.search.hidden import ARCHIVE_RULE
-from tierdeck.search.hit import HiddenByFilter, SearchAnswer
+from tierdeck.search.hit import HiddenByFilter, MissingWord, SearchAnswer
 from tierdeck.search.query import FilterChip
 from tierdeck_tui.view.format import count, counted
 from tierdeck_tui.view.line import Line, Piece, line
 from tierdeck_tui.view.sanitise import cut, visible
 
 _MAX_QUERY_CELLS = 40
+_MAX_WORD_CELLS = 20
 
 
 def answer_status(answer: SearchAnswer) -> Line:
@@ -23,6 +24,8 @@ def answer_status(answer: SearchAnswer) -> Line:
     if answer.degraded:
         pieces.append(Piece(f" · keyword only: {_safe(answer.degraded)}", "warning"))
     pieces += [Piece(f" · {_safe(note)}", "muted") for note in answer.notes]
+    if answer.hits and answer.missing:
+        pieces.append(Piece(f" · {missing_sentence(answer.missing)}", "muted"))
     if answer.hits:  # in an empty list it stands there
         pieces += [Piece(f" · {hidden_sentence(hidden)}", "muted") for hidden in answer.hidden]
     pieces.append(Piece(f" · {answer.elapsed_ms:.0f} ms", "muted"))
@@ -31,9 +34,25 @@ def answer_status(answer: SearchAnswer) -> Line:
 
 def hidden_sentence(hidden: HiddenByFilter) -> str:
     """How many more memories would be found without one filter, or with the archive."""
+    rows = f"{_least(hidden)}{count(hidden.rows)}"
     if hidden.filter_text == ARCHIVE_RULE:
-        return f"the archive holds {count(hidden.rows)} more ({ARCHIVE_RULE} shows them too)"
-    return f"{_safe(hidden.filter_text)} hides {count(hidden.rows)}"
+        return f"the archive holds {rows} more ({ARCHIVE_RULE} shows them too)"
+    return f"{_safe(hidden.filter_text)} hides {rows}"
+
+
+def missing_sentence(missing: Sequence[MissingWord]) -> str:
+    """Which words stand nowhere, and what may have been meant; empty for none."""
+    said = [f"“{cut(_safe(one.word), _MAX_WORD_CELLS)}”{_near(one)}" for one in missing]
+    return f"in no memory: {', '.join(said)}" if said else ""
+
+
+def _near(missing: MissingWord) -> str:
+    near = " or ".join(cut(_safe(word), _MAX_WORD_CELLS) for word in missing.near)
+    return f" (near: {near})" if near else ""
+
+
+def _least(hidden: HiddenByFilter) -> str:
+    return "at least " if hidden.is_least else ""
 
 
 def browse_status(total_rows: int, *, archived_rows: int, is_oldest_first: bool, notes: Sequence[str]) -> Line:
@@ -76,6 +95,8 @@ def nothing_found(answer: SearchAnswer) -> list[Line]:
     if answer.store_rows == 0:
         return _empty_store()
     lines = [line(""), line("  Nothing found for ", Piece(f"“{asked}”", "strong"))]
+    if answer.missing:
+        lines.append(line("  ", missing_sentence(answer.missing)))
     if answer.hidden:
         lines.append(line(""))
         for number, hidden in enumerate(sorted(answer.hidden, key=lambda one: -one.rows)):
@@ -85,7 +106,7 @@ def nothing_found(answer: SearchAnswer) -> list[Line]:
         lines.append(line(Piece("  x drops the last filter, esc clears the query", "muted")))
     if answer.degraded:
         lines += [line(""), line(Piece(f"  keyword only: {_safe(answer.degraded)}", "warning"))]
-    elif not answer.hidden and not answer.query.chips and answer.alpha == 0:
+    elif not answer.hidden and not answer.query.chips and not answer.missing and answer.alpha == 0:
         lines.append(line(Piece("  no memory holds these words; ] looks for their meaning too", "muted")))
     return lines
 
@@ -106,10 +127,13 @@ def nothing_to_browse(chips: Sequence[FilterChip], archived_rows: int = 0) -> li
 def _hiding(hidden: HiddenByFilter, *, is_first: bool) -> list[Piece | str]:
     if hidden.filter_text == ARCHIVE_RULE:
         number = counted(hidden.rows, "match", "matches")
-        return [f"the archive holds {number}", Piece("  x shows them" if is_first else "", "strong")]
+        return [
+            f"the archive holds {_least(hidden)}{number}",
+            Piece("  x shows them" if is_first else "", "strong"),
+        ]
     number = counted(hidden.rows, "memory", "memories")
     name = Piece(_safe(hidden.filter_text), "mark")
-    return [name, f" hides {number}", Piece("  x drops it" if is_first else "", "strong")]
+    return [name, f" hides {_least(hidden)}{number}", Piece("  x drops it" if is_first else "", "strong")]
 
 
 def _empty_store() -> list[Line]:

@@ -1,0 +1,92 @@
+"""The words that the store's full-text index holds, the common ones first, kept in the index file.
+
+For what FTS5 can't tell cheaply: which words begin with what is typed (75 ms for `con` at 1,000,000 memories), and
+which are near to one that stands nowhere. Words as the full-text index keeps them: folded and stemmed.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import cast
+
+import apsw
+
+from tierdeck.index.file import get_setting, set_setting
+from tierdeck.store.rows import text_of
+
+VOCABULARY = "vocabulary"
+MAX_WORDS = 200_000
+MAX_WORD_CHARS = 40
+MAX_LOOKED_WORDS = 20_000
+# Made anew when the store has grown or shrunk by so much since.
+_DRIFT = 0.1
+_SCHEMA = f"CREATE TABLE IF NOT EXISTS {VOCABULARY} (term TEXT PRIMARY KEY, rows INTEGER NOT NULL) WITHOUT ROWID"
+
+Word = tuple[str, int]
+
+
+def words_of_index(conn: apsw.Connection, limit: int = MAX_WORDS) -> list[Word]:
+    """The words of a store's full-text index and in how many rows each stands, most frequent first.
+
+    All matches of all words are walked through: 0.12 s for 100,000 memories. Empty where the index can't be read.
+
+    Args:
+        conn: reads the store; a table of its own for the time of the look is made, which is no write to the store.
+    """
+    is_query_only = conn.pragma("query_only")
+    with suppress(apsw.Error):
+        conn.pragma("query_only", False)
+        try:
+            conn.execute("CREATE VIRTUAL TABLE temp.td_words USING fts5vocab('main', 'content_fts', 'row')")
+            rows = conn.execute(
+                "SELECT CAST(term AS BLOB), doc FROM temp.td_words WHERE length(term) <= ?"
+                " ORDER BY doc DESC, term LIMIT ?",
+                (MAX_WORD_CHARS, limit),
+            ).fetchall()
+            conn.execute("DROP TABLE temp.td_words")
+        finally:
+            conn.pragma("query_only", is_query_only)
+        return [(text_of(term), int(cast("int", count))) for term, count in rows]
+    return []
+
+
+def needs_vocabulary(conn: apsw.Connection, store_rows: int) -> bool:
+    """Whether the words were never taken in, or of a store of another size."""
+    made_of = get_setting(conn, "vocabulary_rows")
+    return not isinstance(made_of, int) or abs(store_rows - made_of) > _DRIFT * made_of
+
+
+def save_vocabulary(conn: apsw.Connection, words: list[Word], store_rows: int) -> None:
+    """Put the words in place of those before; inside the caller's transaction."""
+    conn.execute(_SCHEMA)
+    conn.execute(f"DELETE FROM {VOCABULARY}")
+    conn.executemany(f"INSERT OR IGNORE INTO {VOCABULARY} VALUES (?, ?)", sorted(words))
+    set_setting(conn, "vocabulary_rows", store_rows)
+
+
+def has_vocabulary(conn: apsw.Connection) -> bool:
+    """Whether the file has the table, with something in it."""
+    row = conn.execute("SELECT 1 FROM sqlite_master WHERE name = ?", (VOCABULARY,)).fetchone()
+    return row is not None and conn.execute(f"SELECT 1 FROM {VOCABULARY} LIMIT 1").fetchone() is not None
+
+
+def words_with_prefix(conn: apsw.Connection, prefix: str, limit: int) -> list[Word]:
+    """The most frequent words that begin so."""
+    rows = conn.execute(
+        f"SELECT term, rows FROM {VOCABULARY} WHERE term >= ? AND term < ? ORDER BY rows DESC, term LIMIT ?",
+        (prefix, prefix + "\U0010ffff", limit),
+    )
+    return [(str(term), int(count)) for term, count in rows]
+
+
+def words_with_initial(conn: apsw.Connection, initials: str, least_chars: int, most_chars: int) -> list[Word]:
+    """The words that begin with one of the letters and are about so long; the most frequent `MAX_LOOKED_WORDS`."""
+    found: list[Word] = []
+    for initial in dict.fromkeys(initials):
+        rows = conn.execute(
+            f"SELECT term, rows FROM {VOCABULARY} WHERE term >= ? AND term < ? AND length(term) BETWEEN ? AND ?"
+            " ORDER BY rows DESC LIMIT ?",
+            (initial, initial + "\U0010ffff", least_chars, most_chars, MAX_LOOKED_WORDS),
+        )
+        found += [(str(term), int(count)) for term, count in rows]
+    return found

@@ -55,6 +55,10 @@ class Contestant:
         """That part of the answers took less."""
         return float(np.quantile(self.wall_ms, part))
 
+    def cpu_quantile_ms(self, part: float) -> float:
+        """That part of the answers took less of all threads together."""
+        return float(np.quantile(self.cpu_ms, part))
+
 
 def in_turns(contestants: Sequence[Contestant], queries: int, budget_s: float) -> None:
     """Each query to each in turn, after one that does not count; no more rounds when the time is over."""

@@ -54,8 +54,8 @@ class IndexWriter:
                 self._put_back(node_id, text_hash)
             table = load_table(self._conn, self._model)  # after those, which change its sum
             done = self._queue.finish([(one.work, one.note) for one in made], self._next_seq())
-            table.put([(key, one.vector) for one in made for key in one.work.node_ids if key in done])
-            table.keep_keys(self._row_keys(done))
+            vectors = [(key, one.vector) for one in made for key in one.work.node_ids if key in done]
+            table.put(vectors, self._row_keys(done))
             save_table(self._conn, self._model, table)
         return len(done)
 

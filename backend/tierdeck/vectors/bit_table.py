@@ -54,19 +54,25 @@ class BitTable:
         self._seq = seq + 1
         self._is_counted = False
 
-    def write(self, slots: Sequence[Slot], vectors: NDArray[np.float32]) -> None:
-        """Write the bits of vectors that were put into slots (chunk, offset), one vector a row."""
-        rows, scales = sign_bits(vectors, self._mean).tobytes(), scales_of(vectors, self._mean)
-        placed = sorted(zip(slots, range(len(slots)), strict=True))
-        for chunk_id, group in groupby(placed, key=lambda one: one[0][0]):
-            in_chunk = [(offset, at) for (_, offset), at in group]
+    def write(self, slots: NDArray[np.int64], vectors: NDArray[np.float32], keys: Sequence[int]) -> None:
+        """Write the bits of vectors that were put into slots, one vector a row.
+
+        Args:
+            slots: (chunk, offset) a row.
+            keys: the store's rowid of each memory; 0 where it is not known.
+        """
+        row_keys = np.array(keys, np.int64)
+        rows, scales = sign_bits(vectors, self._mean), scales_of(vectors, self._mean)
+        order = np.lexsort((slots[:, 1], slots[:, 0]))
+        for run in _runs(slots, order):
+            chunk_id, first = (int(number) for number in slots[run[0]])
             chunk = self._chunk(chunk_id)
             with self._conn.blob_open("main", "bit_rows", "bits", chunk_id, True) as blob:
-                for offset, at in in_chunk:
-                    blob.seek(offset * self._row_bytes)
-                    blob.write(rows[at * self._row_bytes : (at + 1) * self._row_bytes])
-                    chunk.validity[offset] = True
-                    chunk.scales[offset] = scales[at]
+                blob.seek(first * self._row_bytes)
+                blob.write(rows[run].tobytes())
+            chunk.validity[first : first + len(run)] = True
+            chunk.scales[first : first + len(run)] = scales[run]
+            chunk.keys[first : first + len(run)] = row_keys[run]
             self._save(chunk_id, chunk)
 
     def clear(self, slot: Slot) -> None:
@@ -122,6 +128,13 @@ class BitTable:
         if not self._is_counted:
             self._conn.execute("UPDATE bit_head SET seq = ?", (self._seq,))
             self._is_counted = True
+
+
+def _runs(places: NDArray[np.int64], order: NDArray[np.intp]) -> list[NDArray[np.intp]]:
+    """The numbers of slots in their order, cut where one does not follow its neighbour in the same chunk."""
+    chunks, offsets = places[order].T
+    cuts = np.flatnonzero((np.diff(chunks) != 0) | (np.diff(offsets) != 1)) + 1
+    return [run for run in np.split(order, cuts) if len(run)]
 
 
 def open_bits(conn: apsw.Connection, model_name: str, dimensions: int) -> BitTable | None:

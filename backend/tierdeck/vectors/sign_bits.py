@@ -11,8 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 WORD_BITS = 64
-# The most of one scan's intermediate values that lie in the processor's cache.
+# As many intermediate values as lie in the processor's cache.
 _BLOCK_SLOTS = 32_768
+_BLOCK_VECTORS = 64
 
 Words = NDArray[np.uint64]
 Scales = NDArray[np.float32]
@@ -28,9 +29,14 @@ def sign_bits(vectors: NDArray[np.float32], mean: NDArray[np.float32]) -> Words:
 
     A number that is exactly the mean's counts as below it.
     """
-    packed = np.packbits(vectors > mean, axis=1, bitorder="little")
-    padded = np.zeros((len(vectors), 8 * words_of(vectors.shape[1])), np.uint8)
-    padded[:, : packed.shape[1]] = packed
+    dimensions = vectors.shape[1]
+    padded = np.zeros((len(vectors), 8 * words_of(dimensions)), np.uint8)
+    is_above = np.empty((min(len(vectors), _BLOCK_VECTORS), dimensions), np.bool_)
+    for first in range(0, len(vectors), _BLOCK_VECTORS):
+        block = vectors[first : first + _BLOCK_VECTORS]
+        np.greater(block, mean, out=is_above[: len(block)])
+        signs = np.packbits(is_above[: len(block)], axis=1, bitorder="little")
+        padded[first : first + len(block), : signs.shape[1]] = signs
     return padded.view(np.uint64)
 
 
@@ -58,11 +64,15 @@ def differing_bits(words: Words, query: Words, out: NDArray[np.uint16]) -> None:
 def scales_of(vectors: NDArray[np.float32], mean: NDArray[np.float32]) -> Scales:
     """What the signs alone don't tell of each vector: its distance from the mean, and its product with the mean.
 
+    Args:
+        vectors: at unit length, one a row.
+
     Returns:
         float32 (n, 2).
     """
-    apart = vectors - mean
-    return np.stack([np.sqrt(np.vecdot(apart, apart)), np.vecdot(vectors, mean)], axis=1)
+    along = np.vecdot(vectors, mean)
+    squares = np.float32(1) - np.float32(2) * along + np.vecdot(mean, mean)
+    return np.stack([np.sqrt(np.maximum(squares, np.float32(0))), along], axis=1)
 
 
 def estimated_cosines(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import cast
 
 import apsw
 import numpy as np
@@ -30,7 +31,12 @@ class VectorTable:
     ) -> None:
         self._conn = conn
         self._newest = f"SELECT max(rowid) FROM {table}_rowids"
-        self._slots_after = f"SELECT chunk_id, chunk_offset FROM {table}_rowids WHERE rowid > ? ORDER BY rowid"
+        new = f"FROM {table}_rowids WHERE rowid > ?"
+        self._slots_after = f"SELECT chunk_id, chunk_offset {new} ORDER BY rowid"
+        self._runs_after = (
+            f"SELECT chunk_id, min(chunk_offset), max(chunk_offset), count(*) {new}"
+            " GROUP BY chunk_id ORDER BY min(rowid)"
+        )
         self._slot = f"SELECT chunk_id, chunk_offset FROM {table}_rowids WHERE id = ?"
         self._select = f"SELECT embedding FROM {table} WHERE node_id = ?"
         self._insert = f"INSERT INTO {table} (node_id, embedding) VALUES (?, ?)"
@@ -40,33 +46,37 @@ class VectorTable:
         self.vectors = vectors
         self.bits = bits
 
-    def put(self, rows: Sequence[tuple[str, NDArray[np.float32]]]) -> None:
+    def put(self, rows: Sequence[tuple[str, NDArray[np.float32]]], keys: Mapping[str, int] | None = None) -> None:
         """Write memories' vectors, whether or not they have one.
 
         vec0 raises on an existing key even with OR REPLACE. Most memories are new, and a look-up before each insert
         would cost a tenth of it: all are inserted at once, and one by one only when one of them is there already.
+
+        Args:
+            keys: the store's rowids of those memories, as far as they are known.
         """
         if not rows:
             return
-        blobs = [(node_id, vector.tobytes()) for node_id, vector in rows]
+        row_keys = [0 if keys is None else keys.get(node_id, 0) for node_id, _ in rows]
+        matrix = np.stack([vector for _, vector in rows])
         newest = 0 if self.bits is None else self._conn.execute(self._newest).get or 0
         try:
             with self._conn:  # inside a transaction: a savepoint
-                self._conn.executemany(self._insert, blobs)
+                self._conn.executemany(
+                    self._insert,
+                    ((node_id, vector.data) for (node_id, _), vector in zip(rows, matrix, strict=True)),
+                )
         except apsw.SQLError as e:
             if _IS_THERE not in str(e):
                 raise
-            for node_id, vector in rows:
-                self._put_one(node_id, vector)
+            for (node_id, vector), key in zip(rows, row_keys, strict=True):
+                self._put_one(node_id, vector, key)
         else:
             self.vectors += len(rows)
             # Within a batch float32 errs by 1e-7 of the sum and takes half the time; over many it would drift.
-            matrix = np.frombuffer(b"".join(blob for _, blob in blobs), np.float32).reshape(len(rows), -1)
             self.vector_sum += matrix.sum(axis=0)
             if self.bits is not None:  # vec0 numbers what it is given in that order
-                self.bits.write(
-                    [(int(c), int(o)) for c, o in self._conn.execute(self._slots_after, (newest,))], matrix
-                )
+                self.bits.write(self._new_slots(newest), matrix, row_keys)
 
     def get(self, node_id: str) -> NDArray[np.float32] | None:
         """The memory's vector; None when it has none."""
@@ -95,7 +105,22 @@ class VectorTable:
         row = self._conn.execute(self._slot, (node_id,)).fetchone()
         return None if row is None else (int(row[0]), int(row[1]))
 
-    def _put_one(self, node_id: str, vector: NDArray[np.float32]) -> None:
+    def _new_slots(self, newest: int) -> NDArray[np.int64]:
+        """Where the vectors lie that were inserted after that number, (chunk, offset) a row, in their order.
+
+        vec0 takes the first free slot each time: mostly they lie side by side, and need no look-up each.
+        """
+        runs = cast("list[tuple[int, int, int, int]]", self._conn.execute(self._runs_after, (newest,)).fetchall())
+        if any(last - first + 1 != count for _, first, last, count in runs):
+            slots = cast("list[Slot]", self._conn.execute(self._slots_after, (newest,)).fetchall())
+            return np.array(slots, np.int64)
+        parts = [
+            np.stack([np.full(count, chunk), np.arange(first, last + 1)], axis=1)
+            for chunk, first, last, count in runs
+        ]
+        return np.concatenate(parts).astype(np.int64)
+
+    def _put_one(self, node_id: str, vector: NDArray[np.float32], key: int) -> None:
         """An update keeps slot and rowid, while a deleted slot is used again only in the newest chunk."""
         old = self.get(node_id)
         if old is None:
@@ -107,4 +132,4 @@ class VectorTable:
         self.vector_sum += vector
         slot = self.slot(node_id) if self.bits is not None else None
         if self.bits is not None and slot is not None:
-            self.bits.write([slot], vector[None, :])
+            self.bits.write(np.array([slot], np.int64), vector[None, :], [key])

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from tierdeck.search.fts import Match, match_words
 from tierdeck.search.query import Query
-from tierdeck.search.terms import Terms, listed
+from tierdeck.search.terms import MAX_TERMS, Terms, listed
 from tierdeck.terms.pieces import camel_parts
 from tierdeck.terms.words import split_words
 
@@ -55,8 +55,12 @@ def attempts(
         is_typing: the last word may still grow, and the others are meant to narrow.
         words_with: the words that begin so, where they are known; none leaves that to FTS5.
     """
-    required = tuple(phrase for phrase in query.phrases if has_words(phrase))
-    extra = tuple(phrase for phrase in _extra_phrases(query) if phrase not in required and has_words(phrase))
+    # No more than MAX_TERMS in all; the words of a phrase that is dropped are looked for in any case.
+    room = max(0, MAX_TERMS - len(terms.used) - len(terms.left_out))
+    required = tuple(phrase for phrase in query.phrases if has_words(phrase))[:room]
+    room -= len(required)
+    extra = tuple(phrase for phrase in _extra_phrases(query) if phrase not in required and has_words(phrase))[:room]
+    room -= len(extra)
 
     def ask(terms: Terms, *notes: str, required: tuple[str, ...] = required, all_words: bool = False) -> Attempt:
         words = [term.text for term in terms.used]
@@ -72,7 +76,7 @@ def attempts(
             unscored=[term.text for term in terms.returned],
             repeated=_repeated(terms),
             prefix=prefix,
-            prefix_words=() if prefix is None else words_with(words[prefix]),
+            prefix_words=() if prefix is None else words_with(words[prefix])[: room + 1],
             all_words=all_words,
         )
         return Attempt(terms, match, prefix, notes)

@@ -21,6 +21,7 @@ from tierdeck.search.hit import Flag, HiddenByFilter, Hit, MissingWord
 from tierdeck.search.inside_look import InsideLook
 from tierdeck.search.keyword_leg import KeywordLeg
 from tierdeck.search.query import Query, with_as_words
+from tierdeck.search.row_count import store_rows
 from tierdeck.secret_scan import has_secret
 from tierdeck.store import Store, embedding_off, read_rows
 from tierdeck.store.rows import as_bytes, text_of
@@ -66,13 +67,13 @@ def read_candidates(conn: apsw.Connection, ask: Ask) -> Candidates:
 
     `-word` is no exclusion where memories hold it so (`tar -xzf`), nor when it leaves nothing; a note says when.
     """
-    store_rows = int(conn.execute("SELECT count(*) FROM nodes").get)
-    options = _options(conn, ask, store_rows)
+    all_rows = store_rows(conn)
+    options = _options(conn, ask, all_rows)
     if options:
         ask = replace(ask, query=with_as_words(ask.query, options))
-    found = _gather(conn, ask, store_rows)
+    found = _gather(conn, ask, all_rows)
     if ask.query.excluded and not _has_found(ask, found):
-        literal = _gather(conn, replace(ask, query=with_as_words(ask.query, ask.query.excluded)), store_rows)
+        literal = _gather(conn, replace(ask, query=with_as_words(ask.query, ask.query.excluded)), all_rows)
         if _has_found(ask, literal):
             note = f"nothing was left without {_listed(ask.query.excluded)}; looked for it as well instead"
             found = replace(literal, notes=(note, *literal.notes))
@@ -82,10 +83,12 @@ def read_candidates(conn: apsw.Connection, ask: Ask) -> Candidates:
     return found
 
 
-def _options(conn: apsw.Connection, ask: Ask, store_rows: int) -> tuple[str, ...]:
+def _options(conn: apsw.Connection, ask: Ask, all_rows: int) -> tuple[str, ...]:
     """Those exclusions that stand in memories as they were typed, dash and all."""
+    if not ask.query.maybe_options:
+        return ()
     condition = condition_of(ask.store, ask.node_filter)
-    look = ask.look(conn, store_rows)
+    look = ask.look(conn, all_rows)
     return tuple(text for text in ask.query.maybe_options if look.stands(f"-{text}", condition))
 
 
@@ -97,9 +100,9 @@ def _listed(texts: Sequence[str]) -> str:
     return ", ".join(text[:40] for text in texts)
 
 
-def _gather(conn: apsw.Connection, ask: Ask, store_rows: int) -> Candidates:
+def _gather(conn: apsw.Connection, ask: Ask, all_rows: int) -> Candidates:
     condition = condition_of(ask.store, ask.node_filter, ask.query.excluded)
-    look = ask.look(conn, store_rows)
+    look = ask.look(conn, all_rows)
     keyword = KeywordLeg(
         conn,
         ask.query,
@@ -107,12 +110,12 @@ def _gather(conn: apsw.Connection, ask: Ask, store_rows: int) -> Candidates:
         look,
         terms_of(ask.store),
         but_excluded=condition_of(ask.store, ask.node_filter),
-        store_rows=store_rows,
+        store_rows=all_rows,
         is_typing=ask.is_typing,
     )
     ids = keyword.pool(ask.limit_rows, ask.pool_rows) if ask.has_keyword else []
     if ask.meaning is not None:
-        ids = list(dict.fromkeys((*ids, *ask.meaning.pool(conn, condition, ask.pool_rows, store_rows))))
+        ids = list(dict.fromkeys((*ids, *ask.meaning.pool(conn, condition, ask.pool_rows, all_rows))))
     hits = _scored(conn, ask, keyword, ids)
     hidden: tuple[HiddenByFilter, ...] = ()
     has_matches_to_count = keyword.match is not None or ask.meaning is not None
@@ -120,7 +123,9 @@ def _gather(conn: apsw.Connection, ask: Ask, store_rows: int) -> Candidates:
         most = MAX_COUNTED_OF_LARGE if keyword.is_large else MAX_COUNTED
         hidden = hidden_by_filters(conn, ask.store, ask.node_filter, ask.query, keyword.match, max_matches=most)
     slow = () if ask.meaning is None or ask.meaning.note is None else (ask.meaning.note,)
-    return Candidates(hits, (*_notes(ask, keyword, hits), *slow), hidden, store_rows)
+    has_few_words = ask.has_keyword and sum(hit.keyword is not None for hit in hits) < ask.limit_rows
+    missing = keyword.missing() if has_few_words else ()
+    return Candidates(hits, (*_notes(ask, keyword, hits), *slow), hidden, all_rows, missing)
 
 
 def _scored(conn: apsw.Connection, ask: Ask, keyword: KeywordLeg, ids: list[str]) -> tuple[Hit, ...]:

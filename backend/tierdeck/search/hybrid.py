@@ -19,6 +19,7 @@ from tierdeck.search.hidden import hidden_by_filters
 from tierdeck.search.hit import HiddenByFilter, Hit, SearchAnswer
 from tierdeck.search.query import Query, parse_query
 from tierdeck.search.query_vector import Meaning, MeaningSource
+from tierdeck.search.row_count import store_rows
 from tierdeck.search.stoppable import stoppable
 from tierdeck.store import Store
 from tierdeck.store.pages import page_at_offset
@@ -167,11 +168,11 @@ def _browsed(
         hits = tuple(Hit(row, 0.0, None, None, flags=head_flags(row)) for row in rows)
         is_short = len(hits) < blank.limit_rows
         hidden = hidden_by_filters(conn, store, node_filter, blank.query, None) if is_short else ()
-        return hits, int(conn.execute("SELECT count(*) FROM nodes").get), hidden
+        return hits, store_rows(conn), hidden
 
-    hits, store_rows, hidden = store.read(stoppable(look, should_stop))
+    hits, all_rows, hidden = store.read(stoppable(look, should_stop))
     return replace(
-        blank, hits=hits, candidates=hits, hidden=hidden, store_rows=store_rows, is_browse=blank.query.is_empty
+        blank, hits=hits, candidates=hits, hidden=hidden, store_rows=all_rows, is_browse=blank.query.is_empty
     )
 
 

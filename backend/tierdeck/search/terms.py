@@ -124,7 +124,8 @@ def _bounded(terms: list[Term], count_rows: Callable[[str, int], int]) -> tuple[
             break
     rarest = sorted(counted, key=lambda term: (term.rows == 0, term.rows / term.repeats))[:MAX_TERMS]
     kept = {term.key for term in rarest}
-    note = f"looked for the {len(rarest)} rarest of {len(terms):,} words"
+    left_out = [term for term in terms if term.key not in kept]
+    note = f"looked for the {len(rarest)} rarest of {len(terms):,} words, without {listed(left_out)}"
     return [term for term in terms if term.key in kept], [note]
 
 

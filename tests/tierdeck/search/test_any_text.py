@@ -10,8 +10,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.tierdeck.search.memories import remember
+from tests.tierdeck.search.query_fuzzing import QueryFuzzer
 from tierdeck.search import SearchAnswer, hybrid_search
 from tierdeck.store import Store, open_store
+from tierdeck.terms.fill import fill_terms
 from tierdeck.terms.words import clean, split_words
 
 MEMORIES = (
@@ -63,11 +65,13 @@ def check(answer: SearchAnswer) -> None:
 
 
 @pytest.mark.case("S22")
-def test_two_thousand_random_texts_are_answered(filled: Store) -> None:
-    rng = random.Random(SEED)
-    for _ in range(2_000):
-        text = rng.choice(["", " "]).join(piece(rng) for _ in range(rng.choice([1, 1, 2, 3, 5, 8, 20])))
-        check(hybrid_search(filled, text, alpha=0, is_typing=rng.random() < 0.3))
+def test_two_thousand_random_texts_are_answered_and_miss_no_word(store: Store) -> None:
+    fuzzer = QueryFuzzer(store, SEED)
+    fuzzer.run(1_000)
+    fill_terms(store)
+    fuzzer.run(1_000)
+    assert fuzzer.outcomes["a word of it stands in a memory, and is found"] > 500
+    assert fuzzer.outcomes["too many words, and it said which were left out"] > 5
 
 
 @pytest.mark.case("S22")

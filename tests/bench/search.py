@@ -1,6 +1,6 @@
 """Search at scale: our meaning leg and our hybrid beside plain vec0, one pass over all vectors, and others.
 
-    python -m tests.bench.search --data DIR [--sizes 1k,20k,100k,1M] [--no-peers] [--queries 100] [--dir DIR]
+    python -m tests.bench.search --data DIR [--sizes 1k,20k,100k,1M] [--peers lancedb | --no-peers] [--dir DIR]
 
 DIR of `--data` (or TIERDECK_BENCH_DATA) holds judged collections; the stores are made from their documents once
 (`scale_store`), and most queries are theirs. All that is compared is asked in turns in one process, after one
@@ -34,9 +34,9 @@ from tests.bench.lifted_embedder import LiftedEmbedder
 from tests.bench.other_environment import is_other_python, other_python
 from tests.bench.scale_store import ScaleStore, add_arguments, asked_sizes, scale_store
 from tests.bench.scale_text import TextSource
-from tests.bench.search_narrowing import EVERYTHING, NARROWINGS, Narrowing, is_plain, read_columns
+from tests.bench.search_narrowing import ALL_ROWS, EVERYTHING, NARROWINGS, Narrowing, is_plain, read_columns
 from tests.bench.search_ours import Ours, Passes, numbers_of
-from tests.bench.search_peers import PACKAGES, Peer, peers, versions
+from tests.bench.search_peers import PACKAGES, PEERS, Peer, checked_peers, peers, versions
 from tests.bench.search_process import first_answers, memory_above_store
 from tests.bench.search_queries import Asked, asked_queries
 from tests.bench.search_reach import Measured, reach
@@ -48,7 +48,6 @@ PEER_SIZES = (20_000, 100_000)
 # A tenth of the queries is enough of what takes seconds each.
 SLOW_EVERY = 10
 CUTS = (10, WANTED)
-ALL_ROWS = "all rows"
 Vector = NDArray[np.float32]
 MEMORY_QUESTIONS = 20
 
@@ -77,7 +76,8 @@ def main() -> None:
     """Make the stores, measure each size, print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     add_arguments(parser, "1k,20k,100k,1M")
-    parser.add_argument("--no-peers", action="store_true")
+    parser.add_argument("--peers", default=",".join(PEERS), help="which of the others, with commas")
+    parser.add_argument("--no-peers", action="store_const", const="", dest="peers")
     parser.add_argument("--queries", type=int, default=100)
     parser.add_argument("--budget", type=float, default=120, help="seconds a comparison may take before it is cut")
     parser.add_argument(
@@ -89,30 +89,29 @@ def main() -> None:
     asked = parser.parse_args()
     if asked.data is None:
         parser.error("give --data DIR, or set TIERDECK_BENCH_DATA")
-    folder = asked.peers_dir.resolve() / "environment"
-    if not asked.no_peers and not is_other_python(folder):
+    folder, names = asked.peers_dir.resolve() / "environment", checked_peers(asked.peers)
+    if names and not is_other_python(folder):
         python = other_python(folder, PACKAGES)
         again = subprocess.run([python, "-m", "tests.bench.search", *sys.argv[1:]], check=False)
         raise SystemExit(again.returncode)
     ours = [f"{name} {version(name)}" for name in ("numpy", "apsw", "sqlite-vec", "wordllama")]
-    print(", ".join([f"Python {platform.python_version()}", *ours, *([] if asked.no_peers else [versions()])]))
+    print(", ".join([f"Python {platform.python_version()}", *ours, *([versions()] if names else [])]))
     embedder = LiftedEmbedder(LocalEmbedder(), asked.dimensions)
     queries = asked_queries(Path(asked.data), TextSource(Path(asked.data)), embedder, asked.queries)
     for rows in asked_sizes(asked.sizes):
         made = scale_store(rows, Path(asked.data), asked.dir, embedder)
         with Ours(made.path) as opened:
-            measure(made, opened, queries, asked.budget, has_peers=not asked.no_peers and rows in PEER_SIZES)
+            others = peers(made, names) if rows in PEER_SIZES else ()
+            measure(made, opened, queries, asked.budget, list(others))
 
 
-def measure(made: ScaleStore, ours: Ours, asked: Asked, budget_s: float, *, has_peers: bool) -> None:
+def measure(made: ScaleStore, ours: Ours, asked: Asked, budget_s: float, others: Sequence[Peer]) -> None:
     """Everything about one store."""
     print(f"\n{made.rows:,} memories × {made.dimensions}, {len(asked)} queries; load {load_average()}", flush=True)
     columns = ours.store.read(read_columns)
-    masks = {one.name: columns.mask(one.node_filter) for one in (EVERYTHING, *NARROWINGS)}
-    masks[ALL_ROWS] = np.ones(made.rows, np.bool_)
+    masks = {one.name: columns.mask(one.node_filter) for one in (ALL_ROWS, EVERYTHING, *NARROWINGS)}
     exact = exact_nearest(made.vectors(), asked.vectors, masks)
     bench = Bench(made, ours, asked, exact, {name: float(mask.mean()) for name, mask in masks.items()}, budget_s)
-    others = list(peers(made)) if has_peers else []
     measured = measure_meaning(bench, others)
     measure_narrowed(bench, others, measured)
     measure_hybrid(bench, others, measured)
@@ -123,21 +122,20 @@ def measure(made: ScaleStore, ours: Ours, asked: Asked, budget_s: float, *, has_
 
 
 def measure_meaning(bench: Bench, others: Sequence[Peer]) -> Measured:
-    """The nearest rows without a filter of the operator's."""
+    """The nearest rows without a filter: ours leave out what is archived, others look at all rows."""
     vectors, queries, ours = np.asarray(bench.made.vectors()), bench.asked.vectors, bench.ours
     passes = Passes(vectors, queries, SLOW_EVERY)
-    vec0 = Contestant("plain vec0, all rows", lambda n: ours.plain_vec0(queries[n]), numbers_of, every=SLOW_EVERY)
+    vec0 = Contestant("plain vec0", lambda n: ours.plain_vec0(queries[n]), numbers_of, every=SLOW_EVERY)
     leg = Contestant("our meaning leg", partial(_meaning, bench, EVERYTHING.node_filter), numbers_of)
-    rivals = [_rival(peer, bench, EVERYTHING) for peer in others]
+    rivals = [_rival(peer, bench, ALL_ROWS) for peer in others]
     in_turns([*passes.contestants, vec0, leg, *rivals], len(queries), bench.budget_s)
     measured = Measured(bench.made.rows, passes, vec0, leg, bench.recalls(leg, EVERYTHING.name))
     measured.flat = next((one for one in rivals if "flat" in one.name), None)
     head = f"{'wall ms':>10}{'CPU ms':>10}{'of vec0':>10}{'of a pass':>11}  recall@10  @{WANTED}"
     print(f"  {f'nearest {WANTED}':33}{head}")
-    all_rows = {vec0.name, *(peer.name for peer in others if not peer.can_filter)}
     for one in (*passes.contestants, vec0, leg, *rivals):
-        right = ALL_ROWS if one.name in all_rows else EVERYTHING.name
-        _print_meaning(one, measured, () if one in passes.contestants else bench.recalls(one, right))
+        right = EVERYTHING if one is leg else ALL_ROWS
+        _print_meaning(one, measured, () if one in passes.contestants else bench.recalls(one, right.name))
     return measured
 
 

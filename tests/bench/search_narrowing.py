@@ -28,6 +28,7 @@ class Narrowing:
     node_filter: NodeFilter
 
 
+ALL_ROWS = Narrowing("all rows", NodeFilter(include_archived=True))
 EVERYTHING = Narrowing("not archived", NodeFilter())
 NARROWINGS = (
     Narrowing("half: since", NodeFilter(since_ms=NOW_MS - int(SPAN_MS / 1.8))),

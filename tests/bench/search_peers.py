@@ -35,7 +35,7 @@ Vector = NDArray[np.float32]
 
 @dataclass(frozen=True)
 class Peer:
-    """How one is asked; `nearest` without a filter looks at all rows but the archived ones.
+    """How one is asked for the nearest rows that meet a filter, and for a whole search.
 
     `can_filter` False: it has no filters, and looks at all rows. `hybrid` is None where it has none.
     """
@@ -46,18 +46,26 @@ class Peer:
     can_filter: bool = True
 
 
-def peers(made: ScaleStore) -> Iterator[Peer]:
-    """Those that installed, built on the store's vectors and texts."""
-    makers = {"lancedb": _lancedb, "chromadb": _chromadb, "qdrant_client": _qdrant, "usearch": _tantivy_usearch}
-    for package, maker in makers.items():
-        if package == "qdrant_client" and made.rows > MAX_QDRANT_ROWS:
+def peers(made: ScaleStore, names: Sequence[str]) -> Iterator[Peer]:
+    """Those of that name that installed, built on the store's vectors and texts."""
+    for name in names:
+        if name == "qdrant" and made.rows > MAX_QDRANT_ROWS:
             continue
+        package, maker = _MAKERS[name]
         try:
             importlib.import_module(package)
         except ImportError as e:
-            print(f"  {package} is left out: {e}")
+            print(f"  {name} is left out: {e}")
             continue
         yield maker(made)
+
+
+def checked_peers(text: str) -> list[str]:
+    """Names of peers as given on the command line, with commas; none of an empty text."""
+    names = [name for name in text.split(",") if name]
+    if unknown := [name for name in names if name not in _MAKERS]:
+        raise SystemExit(f"--peers {text}: {unknown[0]} is none of {', '.join(_MAKERS)}")
+    return names
 
 
 def versions() -> str:
@@ -76,17 +84,18 @@ def _lancedb(made: ScaleStore) -> Peer:
         _built(folder)
 
     def where(node_filter: NodeFilter) -> str:
-        parts = [f"{column} {sign} {value!r}" for column, sign, value in plain_conditions(node_filter)]
-        return " AND ".join(parts) or "true"
+        return " AND ".join(f"{column} {sign} {value!r}" for column, sign, value in plain_conditions(node_filter))
 
     def nearest(vector: Vector, node_filter: NodeFilter) -> Sequence[int]:
         asked = table.search(vector, vector_column_name="vector").distance_type("cosine")
-        found = asked.where(where(node_filter), prefilter=True).select(["number"]).limit(WANTED).to_arrow()
+        if sql := where(node_filter):
+            asked = asked.where(sql, prefilter=True)
+        found = asked.select(["number", "_distance"]).limit(WANTED).to_arrow()
         return [int(number) for number in found["number"].to_pylist()]
 
     def hybrid(text: str, vector: Vector) -> Sequence[int]:
         asked = table.search(query_type="hybrid", vector_column_name="vector", fts_columns="content")
-        asked = asked.vector(vector).text(text).distance_type("cosine").where(where(NodeFilter()), prefilter=True)
+        asked = asked.vector(vector).text(text).distance_type("cosine")
         return [int(number) for number in asked.limit(20).to_arrow()["number"].to_pylist()]
 
     return Peer(f"LanceDB {version('lancedb')} flat", nearest, hybrid)
@@ -245,3 +254,12 @@ def _arrow_batches(made: ScaleStore) -> Iterator[Any]:
         yield arrow.record_batch(
             [arrow.array(range(first, first + len(rows)), arrow.int64()), flat, *columns], schema=schema
         )
+
+
+_MAKERS: dict[str, tuple[str, Callable[[ScaleStore], Peer]]] = {
+    "lancedb": ("lancedb", _lancedb),
+    "chromadb": ("chromadb", _chromadb),
+    "qdrant": ("qdrant_client", _qdrant),
+    "usearch": ("usearch", _tantivy_usearch),
+}
+PEERS = tuple(_MAKERS)

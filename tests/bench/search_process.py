@@ -19,10 +19,12 @@ import time
 from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 
 ROUNDS = 7
 WANTED = 50
+_NEAREST = "SELECT node_id FROM node_embeddings WHERE embedding MATCH ? AND k = ?"
 _Question = tuple[str, list[float]]
 
 
@@ -99,13 +101,20 @@ def _ours(store_path: Path, question: _Question) -> float:
 
 def _vec0(store_path: Path, question: _Question) -> float:
     """The same of plain vec0."""
-    from tierdeck import db
+    import apsw
 
     began = time.perf_counter()
-    sql = "SELECT node_id FROM node_embeddings WHERE embedding MATCH ? AND k = ?"
+    index = store_path.with_name(f"{store_path.name}-index")
     vector = array.array("f", question[1]).tobytes()
-    with closing(db.open_index(store_path.with_name(f"{store_path.name}-index"), is_writing=False)) as conn:
-        assert len(conn.execute(sql, (vector, WANTED)).fetchall()) == WANTED
+    with closing(apsw.Connection(str(index), flags=apsw.SQLITE_OPEN_READONLY)) as conn:
+        conn.pragma("mmap_size", 1 << 40)
+        conn.enable_load_extension(True)
+        # Its package would import numpy.
+        spec = find_spec("sqlite_vec")
+        assert spec is not None
+        assert spec.submodule_search_locations
+        conn.load_extension(str(Path(spec.submodule_search_locations[0]) / "vec0"))
+        assert len(conn.execute(_NEAREST, (vector, WANTED)).fetchall()) == WANTED
     return began
 
 

@@ -5,8 +5,8 @@
 The floor is one prepared INSERT into vec0 a vector, in transactions of the same size on a file made the same way.
 Ours keeps each memory's state, the sum of all vectors, the mean and the sign bits with them; the goal is 0.8 of the
 floor. Times are CPU times: on a shared machine wall times vary by half. Also printed: a whole run with a model that
-takes no time, which looks through the store, claims texts and reads them; a batch of 10 by the local model from text
-to committed vector (the goal is 100 ms); what the index adds to the store.
+takes no time, which looks through the store, claims and reads texts; a batch of 10 by the local model from text to
+committed vector (the goal is 100 ms); what the index adds to the store.
 """
 
 from __future__ import annotations

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from tests.tierdeck.conftest import Remote
+from tests.tierdeck.vectors.few_bits import assert_bits_in_step, begin_early
 from tierdeck.config import EmbeddingSettings
 from tierdeck.embed import make_embedder
 from tierdeck.embed.indexer import run_indexer
@@ -29,8 +30,15 @@ Fill = Callable[..., list[str]]
 LOCAL = EmbeddingSettings(provider="local")
 
 
+@pytest.fixture(autouse=True)
+def early(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Small stores have bits too."""
+    begin_early(monkeypatch)
+
+
 def assert_in_step(store: Store) -> None:
-    """Vectors, states, keys, sum and count say the same, and every text that may be embedded has its vector."""
+    """Vectors, states, keys, sum, count and bits say the same; every text that may be embedded has its vector."""
+    assert_bits_in_step(store, has_bits=None)
     rows = store.read(lambda c: c.execute("SELECT id, content FROM nodes").fetchall())
     texts = {str(node_id): str(content) for node_id, content in rows}
     off = store.read(lambda c: {row[0] for row in c.execute("SELECT node_id FROM td_no_embedding")})

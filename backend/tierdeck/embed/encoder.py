@@ -1,4 +1,4 @@
-"""A real encoder on this machine, multilingual-e5-small in 4 bits, as an extra: better, and 100 times slower."""
+"""A real encoder on this machine, multilingual-e5-small in 4 bits, as an extra: a paragraph takes 0.25 s of CPU."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class _Engine(Protocol):
 
 
 class EncoderEmbedder:
-    """multilingual-e5-small (some 10 ms for a short text and 2 ms for a query). Spec: SPEC-09.01
+    """multilingual-e5-small (1.7 ms of CPU a token). Spec: SPEC-09.01
 
     The model was trained to tell questions from what answers them: memories are embedded as passages, a query by
     `embed_query`. Its weights lie in its package; nothing is downloaded. Calls from threads wait for each other.

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import apsw
 
 from tierdeck.config import DEFAULT_ALPHA, DEFAULT_LIMIT_ROWS, MAX_LIMIT_ROWS, checked_alpha
-from tierdeck.errors import InvalidValueError
+from tierdeck.errors import IndexFileError, InvalidValueError
 from tierdeck.model import NodeFilter
 from tierdeck.search import fusion
 from tierdeck.search.candidates import Ask, head_flags, read_candidates
@@ -91,7 +91,11 @@ def hybrid_search(
     else:
         source = MeaningSource(embedder, index, query_vector, meaning_off_reason, may_send_secrets, should_stop)
         meaning = source.prepare(parsed.words_text, is_typing=is_typing) if asked_alpha > 0 else Meaning()
-        answer = _searched(store, answer, merged, meaning, should_stop, is_typing=is_typing)
+        try:
+            answer = _searched(store, answer, merged, meaning, should_stop, is_typing=is_typing)
+        except IndexFileError as e:  # it was sound when it was opened
+            off = Meaning(off=f"{e.message}; {e.hint}" if e.hint else e.message)
+            answer = _searched(store, answer, merged, off, should_stop, is_typing=is_typing)
     return replace(answer, elapsed_ms=(time.perf_counter() - begun) * 1000)
 
 

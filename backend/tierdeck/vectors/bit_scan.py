@@ -106,8 +106,8 @@ class BitScan:
 def candidate_rows(rows: int, slots: int, dimensions: int) -> int:
     """How many candidates are compared exactly, so that the nearest `rows` are among them.
 
-    Measured at 100,000 and a million vectors: 500 of 1,536 dimensions give 0.999 of the nearest 50, of 256
-    dimensions four times as many are needed.
+    Measured at 100,000 vectors of the model's own texts: 500 of 1,536 dimensions hold 0.997 of the nearest 50; of
+    256 dimensions 4,000 hold 0.991 of them, 500 only 0.908.
     """
     least = max(_MIN_CANDIDATES, slots // _ROWS_PER_CANDIDATE, _CANDIDATES_PER_ROW * rows)
-    return least * max(1, -(-_FULL_DIMENSIONS // max(1, dimensions)))
+    return least if dimensions >= _FULL_DIMENSIONS else least * (1 + -(-_FULL_DIMENSIONS // dimensions))

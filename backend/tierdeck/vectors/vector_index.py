@@ -205,6 +205,7 @@ class VectorIndex:
         """Close the file; closing twice is allowed."""
         with self._lock:
             self._conn.close()
+            self._follower = None  # up to 230 MB
 
     def __enter__(self) -> VectorIndex:
         return self

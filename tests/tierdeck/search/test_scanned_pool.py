@@ -20,6 +20,7 @@ from tests.tierdeck.vectors.few_bits import begin_early
 from tierdeck.config import EmbeddingSettings
 from tierdeck.db import open_writer
 from tierdeck.embed.indexer import run_indexer
+from tierdeck.index.file import VECTORS, open_for_writing
 from tierdeck.model import NodeChanges, NodeDraft, NodeFilter, NodeType, Tier
 from tierdeck.promote.moves.override import archive_nodes
 from tierdeck.search import hybrid_search
@@ -55,7 +56,7 @@ FILTERS = {
 def early(monkeypatch: pytest.MonkeyPatch) -> None:
     """Bits from the start, and so few candidates that a filter has to be met among them."""
     begin_early(monkeypatch)
-    monkeypatch.setattr("tierdeck.vectors.bit_scan._MIN_CANDIDATES", 80)
+    monkeypatch.setattr("tierdeck.vectors.bit_scan._MIN_CANDIDATES", 120)
     monkeypatch.setattr("tierdeck.vectors.bit_scan._CANDIDATES_PER_ROW", 6)
     monkeypatch.setattr("tierdeck.vectors.bit_scan._FULL_DIMENSIONS", 96)
 
@@ -122,12 +123,12 @@ def farther_by(index: VectorIndex, text: str, found: Sequence[str], wanted: Sequ
 def test_under_any_filter_the_nearest_that_may_show_are_found(
     store: Store, index: VectorIndex, node_filter: NodeFilter
 ) -> None:
-    for n in range(0, 84, 7):
+    for n in range(200, 1_200, 90):
         wanted = by_all(store, index, f"memory {n}", 10, node_filter)
         for _ in range(2):  # the second time what the store allows is known already
             found = pool(store, index, f"memory {n}", 10, node_filter)
             assert farther_by(index, f"memory {n}", found[:1], wanted[:1]) < 0.01
-            assert farther_by(index, f"memory {n}", found, wanted) < 0.01
+            assert farther_by(index, f"memory {n}", found, wanted) < 0.03
 
 
 def test_a_change_of_tier_or_confidence_counts_at_once(store: Store, index: VectorIndex) -> None:
@@ -187,7 +188,7 @@ def test_a_store_whose_history_is_another_is_asked_by_ids(store: Store, index: V
     for node_filter in FILTERS.values():
         wanted = by_all(store, index, "memory 9", 5, node_filter)
         found = pool(store, index, "memory 9", 5, node_filter)
-        assert farther_by(index, "memory 9", found, wanted) < 0.01
+        assert farther_by(index, "memory 9", found, wanted) < 0.05
 
 
 def test_what_was_edited_is_not_shown_by_the_meaning_of_its_old_text(store: Store, index: VectorIndex) -> None:
@@ -206,6 +207,7 @@ from tests.tierdeck.search.test_scanned_pool import TURNING
 from tests.tierdeck.vectors.few_bits import begin_early
 from tierdeck.config import EmbeddingSettings
 from tierdeck.embed.indexer import run_indexer
+from tierdeck.index.file import VECTORS, open_for_writing
 from tierdeck.store import open_store
 begin_early(pytest.MonkeyPatch())
 one, two, turning = sys.argv[2:]
@@ -256,3 +258,16 @@ def test_while_another_process_writes_each_answer_is_of_one_state_of_the_store(s
             other.kill()
             other.communicate()
     assert "turn east" in seen
+
+
+def test_an_index_that_is_damaged_while_it_is_open_leaves_the_search_by_word(
+    store: Store, index: VectorIndex
+) -> None:
+    assert hybrid_search(store, "memory 8", embedder=MODEL, index=index).degraded is None
+    with closing(open_for_writing(store)) as conn:
+        conn.execute(f"DELETE FROM {VECTORS}_vector_chunks00")
+        conn.execute("UPDATE bit_head SET seq = seq + 1")
+    answer = hybrid_search(store, "memory 8", embedder=MODEL, index=index)
+    assert "use index" in str(answer.degraded)
+    assert answer.alpha == 0
+    assert answer.hits

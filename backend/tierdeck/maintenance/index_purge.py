@@ -37,12 +37,17 @@ def _remove(store: Store, ids: Sequence[str]) -> tuple[int, list[str]]:
     # Here, not above: the command line must not pay for numpy when there is no index.
     from tierdeck.embed.catch_up import remove_nodes
     from tierdeck.index.file import index_errors, open_for_writing
+    from tierdeck.vectors.bit_check import bit_fault, rebuild_bits
+    from tierdeck.vectors.model_record import current_model
 
     path = index_path(store)
     with closing(open_for_writing(store)) as conn, index_errors(path):
         conn.pragma("secure_delete", True)
         with conn:
             count = _count_vectors(conn, ids)
+            model = current_model(conn)
+            if model is not None and bit_fault(conn, model, chunks=0) is not None:
+                rebuild_bits(conn, model)  # what is out of step could not be taken out
             remove_nodes(conn, ids)  # vec0 0.1.9 writes zeros over a deleted vector
         is_emptied = db.empty_wal(conn)
     return count, [] if is_emptied else [f"{path.name}-wal may still hold vectors while another program reads"]

@@ -60,7 +60,10 @@ def bit_fault(conn: apsw.Connection, model: Model, *, chunks: int | None = None)
 
 
 def rebuild_bits(conn: apsw.Connection, model: Model) -> None:
-    """Throw the bits of the current model's vectors away and make them anew, inside the caller's transaction."""
+    """Throw the bits of the current model's vectors away and make them anew, inside the caller's transaction.
+
+    The store's rowids are not taken over, for they may be wrong too; the indexer's next run looks them up.
+    """
     complete(conn)
     drop_bits(conn)
     keep_bits(conn, model)

@@ -25,6 +25,7 @@ from tierdeck.index.file import VECTORS, get_setting, open_for_writing, set_sett
 from tierdeck.index.path import index_path
 from tierdeck.index.schema import BIT_TABLES
 from tierdeck.maintenance.doctor import examine
+from tierdeck.maintenance.purge import purge
 from tierdeck.maintenance.repair import repair
 from tierdeck.model import NodeChanges, NodeFilter
 from tierdeck.search import hybrid_search
@@ -316,3 +317,20 @@ def test_no_connection_is_left_in_a_transaction(store: Store, index: VectorIndex
         assert db.empty_wal(conn)
         assert isinstance(current_model(conn), object)
         assert isinstance(conn, apsw.Connection)
+
+
+@pytest.mark.parametrize("damage", ["DROP TABLE bit_rows", "DELETE FROM bit_rows", "SELECT 1"])
+def test_a_purge_takes_the_bits_of_a_memory_too(store: Store, index: VectorIndex, damage: str) -> None:
+    [gone] = found(index, "memory 7", 1)
+    with closing(open_for_writing(store)) as conn:
+        conn.execute(damage)
+        chunk, offset = conn.execute(
+            f"SELECT chunk_id, chunk_offset FROM {VECTORS}_rowids WHERE id = ?", (gone,)
+        ).get
+    report = purge(store, [gone], actor="t", reason="a secret")
+    assert report.vectors == 1
+    assert not [note for note in report.notes if "vectors may still stand" in note]
+    with closing(open_for_writing(store)) as conn, conn.blob_open("main", "bit_rows", "bits", chunk, False) as blob:
+        blob.seek(16 * offset)  # 70 signs, in two words
+        assert blob.read(16) == bytes(16)
+    assert_bits_in_step(store, knows_rowids=damage == "SELECT 1")

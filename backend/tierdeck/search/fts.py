@@ -53,14 +53,14 @@ def match_words(
         unscored: words that pick, and score nothing.
         repeated: numbers of words that count once more for each time they stand here.
         prefix: the number of the word that is not typed to its end.
-        prefix_words: the words that it may become, when they are known; without them FTS5 looks for all.
+        prefix_words: the words that it may become, quoted, when they are known; else FTS5 looks for all.
         all_words: every word is needed, not one of them.
     """
     spelled = [quoted(word) for word in words]
     if prefix is not None:
         spelled[prefix] += " *"
         if prefix_words:
-            spelled[prefix] = f"({' OR '.join(quoted(word) for word in prefix_words)})"
+            spelled[prefix] = f"({' OR '.join(prefix_words)})"
     phrases = [quoted(phrase) for phrase in required]
     more = [quoted(text) for text in extra]
     again = [spelled[number] for number in repeated]

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 import apsw
 
-from tierdeck.errors import InvalidValueError
+from tierdeck.errors import IndexFileError, InvalidValueError, StoreBusyError
 from tierdeck.search.attempts import Attempt, attempts
 from tierdeck.search.condition import Condition
 from tierdeck.search.fts import Match, match_words, quoted
@@ -208,11 +208,20 @@ class KeywordLeg:
         key = self._tokenizer.key(prefix)
         if self._large is None or self._index is None or len(key) != 1:
             return []
-        found = self._index.words_with_prefix(key[0], MAX_PREFIX_WORDS)
-        words = [(word, rows) for word, rows in found if self._tokenizer.key(word) == (word,)]
-        if words:
-            self._counts.note(f"{quoted(prefix)} *", min(self._store_rows, sum(rows for _, rows in words)))
-        return [word for word, _ in words]
+        try:
+            found = self._index.words_with_prefix(key[0], MAX_PREFIX_WORDS)
+        except (IndexFileError, StoreBusyError):
+            return []
+        if found:
+            rows = min(self._store_rows, sum(rows for _, rows in found))
+            self._counts.note(f"{quoted(prefix)} *", rows)
+        return list(dict.fromkeys(self._as_asked(word, key[0]) for word, _ in found))
+
+    def _as_asked(self, word: str, prefix: str) -> str:
+        """A stemmed word as FTS5 is to be asked for it: what it stems further is asked for as a beginning."""
+        key = self._tokenizer.key(word)
+        is_same = key == (word,) or len(key) != 1 or not key[0].startswith(prefix)
+        return quoted(word) if is_same else f"{quoted(word)} *"
 
     def _has_words(self, text: str) -> bool:
         return bool(self._tokenizer.key(text))

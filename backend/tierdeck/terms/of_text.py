@@ -99,11 +99,18 @@ def _may_be_compound(word: str) -> bool:
     """A quick look that spares most words the slow one."""
     if word.isascii():
         return _ASCII_INNER.search(word) is not None
-    return not (word.isalpha() and word[1:].islower())
+    return not (word.isalpha() and word[1:].islower()) or UNSPACED.search(word) is not None
 
 
 def _compound_terms(word: str) -> Iterator[str]:
     """The parts of a compound name, and runs of them; nothing of a plain word."""
+    runs = UNSPACED.sub(" ", word).split()
+    if runs != [word]:  # a name between characters of a script without spaces
+        for run in runs:
+            yield from _compound_terms(run)
+            if len(run) <= MAX_TERM_CHARS:
+                yield lowered(run)
+        return
     parts = camel_parts(word[: MAX_TERM_CHARS * MAX_PARTS])[:MAX_PARTS]
     if len(parts) < 2:
         return

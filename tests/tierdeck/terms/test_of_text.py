@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from tierdeck.terms.of_piece import expression_of
 from tierdeck.terms.of_text import MAX_TEXT_TERMS, TextTerms, terms_of_text
-from tierdeck.terms.pieces import Piece, holds, pieces_of
+from tierdeck.terms.pieces import Piece, camel_parts, holds, pieces_of
 from tierdeck.terms.term_table import TERMS, prepare_terms, put_rows
 from tierdeck.terms.words import clean, split_words
 
@@ -52,10 +52,12 @@ def test_no_term_holds_a_space_and_a_very_long_text_is_cut_and_says_so() -> None
     assert not any(" " in term for term in made.terms)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=3000, deadline=None)
 @given(st.text(st.characters(exclude_categories=["Cs"]), max_size=60), st.data())
 def test_what_a_text_holds_is_found_by_its_terms(text: str, data: st.DataObject) -> None:
     text = clean(text)
+    if any(len(camel_parts(word)) > 5 for word in split_words(text)):
+        return  # a digest, of whose runs no terms are kept
     typed = data.draw(st.sampled_from(text.split() or ["x"]))
     words = split_words(typed)
     for piece in pieces_of(words, [typed], typed):

@@ -4,7 +4,7 @@ import pytest
 
 from tests.tierdeck_tui.view.rows import answer, hit
 from tierdeck.errors import ProviderError
-from tierdeck.search.hit import HiddenByFilter
+from tierdeck.search.hit import HiddenByFilter, MissingWord
 from tierdeck.search.query import parse_query
 from tierdeck_tui.view.line import Line, text_of
 from tierdeck_tui.view.search_status import (
@@ -47,6 +47,20 @@ def test_a_store_of_archived_memories_only_is_not_called_empty() -> None:
     )
     shown = text(nothing_to_browse(parse_query("type:fact").chips, 5))
     assert "All that passes [type:fact] is archived.\n  type is:archived to see 5 memories" in shown
+
+
+def test_words_that_stand_nowhere_are_named_with_what_may_have_been_meant() -> None:
+    missing = (MissingWord("confgi", ("config", "confirm")), MissingWord("zzz"))
+    said = "in no memory: “confgi” (near: config or confirm), “zzz”"
+    assert f"  {said}" in text(nothing_found(answer(query="confgi zzz", missing=missing)))
+    assert said in text_of(answer_status(answer(hit(), missing=missing)))
+
+
+def test_a_number_that_was_not_counted_to_the_end_says_so() -> None:
+    hidden = (HiddenByFilter("tier:task", 2_000, is_least=True),)
+    assert "tier:task hides at least 2,000 memories" in text(
+        nothing_found(answer(query="a tier:task", hidden=hidden))
+    )
 
 
 def test_nothing_found_says_which_filter_hides_how_many_and_what_to_press() -> None:

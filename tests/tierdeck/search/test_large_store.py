@@ -1,0 +1,99 @@
+"""Search in a store so large that common words are not followed to their end: with low bounds."""
+
+from __future__ import annotations
+
+import apsw
+import pytest
+
+from tests.tierdeck.search.memories import remember, texts
+from tierdeck.model import NodeDraft, NodeFilter, Tier
+from tierdeck.search import candidates, hybrid_search, keyword_leg, large_pool, word_counts
+from tierdeck.store import Store
+from tierdeck.terms.fill import fill_terms
+
+COMMON = [f"flow pressure layer {n} {'wing' if n % 3 else 'tail'}" for n in range(600)]
+RARE = ["aileron flow", "aileron buzz tail", "checkout flow of the getCheckoutId"]
+
+
+@pytest.fixture
+def large(store: Store, monkeypatch: pytest.MonkeyPatch) -> Store:
+    monkeypatch.setattr(word_counts, "LARGE_FROM_ROWS", 100)
+    monkeypatch.setattr(word_counts, "MAX_EXACT_ROWS", 20)
+    monkeypatch.setattr(large_pool, "MAX_LOOKED_ROWS", 50)
+    monkeypatch.setattr(large_pool, "PICK_ROWS", 20)
+    monkeypatch.setattr(keyword_leg, "PICK_ROWS", 20)
+    remember(store, *RARE, *COMMON)
+    return store
+
+
+def small_bm25(store: Store, text: str, monkeypatch: pytest.MonkeyPatch) -> dict[str, float]:
+    with monkeypatch.context() as patch:
+        patch.setattr(word_counts, "LARGE_FROM_ROWS", 10**9)
+        answer = hybrid_search(store, text, alpha=0, limit_rows=700)
+        return {hit.row.excerpt: hit.keyword.bm25 for hit in answer.hits if hit.keyword}
+
+
+def test_rare_words_pick_and_all_words_score(large: Store) -> None:
+    answer = hybrid_search(large, "aileron tail", alpha=0, limit_rows=2)
+    assert texts(answer) == [RARE[1], RARE[0]]
+    assert [hit.keyword and hit.keyword.matched_terms for hit in answer.hits] == [2, 1]
+    assert any("tail" in note for note in answer.notes)
+
+
+def test_the_score_from_a_text_is_fts5s_own(large: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    for text in ("aileron", "aileron buzz", '"aileron buzz" checkout', "aileron aileron aileron buzz"):
+        by_index = small_bm25(large, text, monkeypatch)
+        answer = hybrid_search(large, text, alpha=0, limit_rows=2)
+        assert answer.hits
+        for hit in answer.hits:
+            assert hit.keyword is not None
+            assert hit.keyword.bm25 == pytest.approx(by_index[hit.row.excerpt], rel=1e-4)
+
+
+def test_common_words_alone_find_those_that_hold_all_of_them(large: Store) -> None:
+    answer = hybrid_search(large, "flow tail", alpha=0, limit_rows=10)
+    assert len(answer.hits) == 10
+    assert all("flow" in text and "tail" in text for text in texts(answer))
+
+
+def test_a_common_word_is_found_under_a_filter_that_lets_one_memory_through(large: Store) -> None:
+    with large.writing() as conn:
+        conn.execute("UPDATE nodes SET tier = 'longterm' WHERE content = ?", (COMMON[5],))
+    longterm = NodeFilter(tiers=frozenset({Tier.LONGTERM}))
+    assert texts(hybrid_search(large, "flow", alpha=0, node_filter=longterm)) == [COMMON[5]]
+    nothing = NodeFilter(session="none")
+    assert hybrid_search(large, "flow", alpha=0, node_filter=nothing).hits == ()
+
+
+def test_an_excluded_word_keeps_memories_out(large: Store) -> None:
+    assert texts(hybrid_search(large, "aileron -buzz", alpha=0)) == [RARE[0]]
+    remember(large, "getCheckoutName")
+    assert texts(hybrid_search(large, "checkout -getCheckoutId", alpha=0)) == ["getCheckoutName"]
+    found = texts(hybrid_search(large, "flow -wing", alpha=0, limit_rows=10))
+    assert found
+    assert not any("wing" in text for text in found)
+
+
+def test_a_prefix_is_looked_for_as_the_most_frequent_words_that_it_may_become(large: Store) -> None:
+    remember(large, *(f"conversion {n}" for n in range(30)), "conger eel")
+    fill_terms(large)
+    asked: list[str] = []
+
+    def saw(_: apsw.Cursor, sql: str, bindings: apsw.Bindings | None) -> bool:
+        asked.extend(str(value) for value in bindings or () if "MATCH" in sql)
+        return True
+
+    large.read(lambda conn: setattr(conn, "exec_trace", saw))
+    answer = hybrid_search(large, "con", alpha=0, is_typing=True, limit_rows=40)
+    assert {text.split()[0] for text in texts(answer)} == {"conversion", "conger"}
+    assert not any('"con" *' in text for text in asked)
+    assert texts(hybrid_search(large, "flow ail", alpha=0, is_typing=True))[0] == RARE[0]
+
+
+def test_what_filters_hide_is_counted_in_the_newest_matches_only_and_said(
+    large: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    remember(large, *(NodeDraft(f"flow {n}", tier=Tier.ARCHIVE) for n in range(30)))
+    monkeypatch.setattr(candidates, "MAX_COUNTED_OF_LARGE", 20)
+    [hidden] = hybrid_search(large, "flow", alpha=0, limit_rows=700).hidden
+    assert (hidden.filter_text, hidden.rows, hidden.is_least) == ("is:archived", 20, True)

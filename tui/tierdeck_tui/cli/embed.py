@@ -12,6 +12,7 @@ from tierdeck.embed import ModelChoice, chosen_model, index_path, make_embedder
 from tierdeck.embed.make import DIMENSIONS_KEY, MODEL_KEY, PROVIDER_KEY
 from tierdeck.errors import EXIT_PARTLY_DONE, EmbeddingError, InvalidValueError
 from tierdeck.store import Store, get_setting, set_setting
+from tierdeck.terms.fill import fill_terms
 from tierdeck_tui.cli.ask import confirm
 from tierdeck_tui.cli.frame import STOPPED
 from tierdeck_tui.cli.output import put, put_json, talk
@@ -110,7 +111,13 @@ def _embed(
     from tierdeck.embed.indexer import run_indexer
 
     choice = chosen_model(settings, store)
-    embedder = make_embedder(settings, store)  # before any question: without key or package there is none to ask
+    try:
+        embedder = make_embedder(
+            settings, store
+        )  # before any question: without key or package there is none to ask
+    except EmbeddingError:
+        fill_terms(store)  # needs no model, and search by word is better for it
+        raise
     if rebuild:
         _remove_index(store, choice, is_sure=is_sure)
     planned = estimate(store, settings)

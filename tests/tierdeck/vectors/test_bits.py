@@ -334,3 +334,10 @@ def test_a_purge_takes_the_bits_of_a_memory_too(store: Store, index: VectorIndex
         blob.seek(16 * offset)  # 70 signs, in two words
         assert blob.read(16) == bytes(16)
     assert_bits_in_step(store, knows_rowids=damage == "SELECT 1")
+
+
+def test_a_new_index_file_has_large_pages_and_a_map_of_them(store: Store, index: VectorIndex) -> None:
+    """Without the map a vector at the end of a chunk costs a look at each page before it."""
+    with closing(db.open_index(index_path(store), is_writing=False)) as conn:
+        assert conn.pragma("page_size") == db.INDEX_PAGE_BYTES
+        assert conn.pragma("auto_vacuum") == 2

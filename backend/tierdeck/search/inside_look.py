@@ -76,7 +76,7 @@ class InsideLook:
         scanned = list(scanned)
         for piece in scanned:
             self._add_newest(earned, piece, terms, condition)
-        note = self._scan.note if scanned else None
+        note = self._scan.note if scanned else self._partial_note()
         hits = {node_id: InsideHit(tuple(pieces.items())) for node_id, pieces in earned.items()}
         return Inside(hits, tuple(wanted), note)
 
@@ -110,6 +110,15 @@ class InsideLook:
             (progress.seen_seq, MAX_CHANGED_ROWS + 1),
         ).fetchall()
         return _Reach(len(changed) <= MAX_CHANGED_ROWS, tuple(str(row[0]) for row in changed[:MAX_CHANGED_ROWS]))
+
+    def _partial_note(self) -> str | None:
+        try:
+            rows = self._index.partial_rows() if self._index is not None else 0
+        except (IndexFileError, StoreBusyError):
+            return None
+        return (
+            f"of {rows:,} very long text{'s' if rows > 1 else ''} only a part was looked inside" if rows else None
+        )
 
     def _add_changed(self, earned: dict[str, Earned], condition: Condition) -> None:
         for piece, worth in self._postings.worths.items() if self._postings else ():

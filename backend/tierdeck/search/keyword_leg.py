@@ -36,6 +36,7 @@ IDLE_WORTH = 0.5
 # In a large store rare words alone pick; so many times more are taken before all words score them.
 PRESELECT_FACTOR = 2
 MAX_PREFIX_WORDS = 24
+NEWEST_ONLY = "words in very many memories: looked at the newest of those only"
 _NO_HIT = WordHit(0.0, frozenset(), 0)
 
 
@@ -87,7 +88,8 @@ class KeywordLeg:
     def notes(self) -> tuple[str, ...]:
         """What the operator has to know about which words were looked for."""
         inside = (self._inside.note,) if self._inside.note else ()
-        return (*self._attempt.terms.notes, *self._attempt.notes, *inside)
+        cut = (NEWEST_ONLY,) if self._large is not None and self._large.is_cut else ()
+        return (*self._attempt.terms.notes, *self._attempt.notes, *cut, *inside)
 
     def missing(self) -> tuple[MissingWord, ...]:
         """The words of the query that stand in no memory, and those near to them that do.

@@ -9,6 +9,7 @@ from tierdeck.index.path import index_path
 from tierdeck.model import NodeChanges, NodeDraft, NodeFilter, Tier
 from tierdeck.search import hybrid_search, inside_look, inside_postings, inside_scan
 from tierdeck.store import Store, edit_node
+from tierdeck.terms import of_text
 from tierdeck.terms.fill import fill_terms
 from tierdeck.terms.term_index import terms_of
 
@@ -80,6 +81,14 @@ def test_more_changes_than_are_looked_into_are_said(store: Store, monkeypatch: p
     monkeypatch.setattr(inside_scan, "_BATCH_ROWS", 5)
     answer = hybrid_search(store, "checkout", alpha=0)
     assert any("newest" in note for note in answer.notes)
+
+
+def test_a_memory_whose_terms_are_kept_in_part_is_said(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(of_text, "MAX_TEXT_TERMS", 3)
+    remember(store, "getCheckoutId setInvoiceId")
+    fill_terms(store)
+    notes = hybrid_search(store, "checkout", alpha=0).notes
+    assert "of 1 very long text only a part was looked inside" in notes
 
 
 def test_the_filter_holds_beyond_the_rows_that_are_listed(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -54,6 +54,8 @@ def test_common_words_alone_find_those_that_hold_all_of_them(large: Store) -> No
     answer = hybrid_search(large, "flow tail", alpha=0, limit_rows=10)
     assert len(answer.hits) == 10
     assert all("flow" in text and "tail" in text for text in texts(answer))
+    assert keyword_leg.NEWEST_ONLY not in answer.notes  # there are 200, and all were looked at
+    assert keyword_leg.NEWEST_ONLY in hybrid_search(large, "flow", alpha=0, limit_rows=10).notes
 
 
 def test_a_common_word_is_found_under_a_filter_that_lets_one_memory_through(large: Store) -> None:

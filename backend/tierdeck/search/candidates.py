@@ -6,6 +6,7 @@ filled, lists of 50 do as well as lists of 1,000.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -169,11 +170,15 @@ class _Text:
 
 
 def _read_texts(conn: apsw.Connection, ids: Collection[str], *, whole: bool) -> Mapping[str, _Text]:
-    """What has to be known of the texts, read one at a time: a body may have 10 MB, and only a digest needs all."""
-    column = as_bytes("content" if whole else f"substr(content, 1, {MAX_SECRET_SCAN_CHARS})")
+    """What has to be known of the texts, one in memory at a time: a body may have 10 MB; a digest needs it all."""
+    column = as_bytes("n.content" if whole else f"substr(n.content, 1, {MAX_SECRET_SCAN_CHARS})")
+    rows = conn.execute(
+        f"SELECT {as_bytes('n.id')}, {column} FROM nodes n WHERE n.id IN (SELECT value FROM json_each(?))",
+        (json.dumps(list(ids)),),
+    )
     found = {}
-    for node_id in ids:
-        row = conn.execute(f"SELECT {column} FROM nodes WHERE id = ?", (node_id,)).fetchone()
-        text = text_of(row[0]) if row else ""
-        found[node_id] = _Text(content_hash(text) if whole else "", has_secret(text[:MAX_SECRET_SCAN_CHARS]))
+    for node_id, content in rows:
+        text = text_of(content)
+        digest = content_hash(text) if whole else ""
+        found[text_of(node_id)] = _Text(digest, has_secret(text[:MAX_SECRET_SCAN_CHARS]))
     return found

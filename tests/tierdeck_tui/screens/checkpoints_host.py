@@ -5,15 +5,18 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 from textual.pilot import Pilot
 from textual.widgets import Input
 
 from tests.tierdeck.checkpoint.sample import file_bytes, forged, sample
+from tests.tierdeck_tui.conftest import keyword_settings
 from tests.tierdeck_tui.settled import settled
 from tierdeck.checkpoint import Operation, pack_checkpoint
 from tierdeck.checkpoint.folder import SessionFolder, open_session_folder
+from tierdeck.config import CheckpointSettings, Settings
 from tierdeck.store import open_store
 from tierdeck_tui.app import TierdeckApp
 from tierdeck_tui.screens.checkpoints import CheckpointsScreen
@@ -70,6 +73,11 @@ def ruin(folder: SessionFolder) -> None:
     files = {4: b"\x80\x04 a pickle or whatever", 5: forged(whole, major=2), 6: bytes(changed)}
     for number, data in files.items():
         (folder.path / f"{number:08d}-3-0011223{number}.rlmckpt").write_bytes(data)
+
+
+def settings_for(root: Path) -> Settings:
+    """The settings of an operator called ann, without a model, with the checkpoints there."""
+    return replace(keyword_settings(operator="ann"), checkpoints=CheckpointSettings(folder=str(root)))
 
 
 def empty_store(path: Path) -> Path:

@@ -11,8 +11,7 @@ import pytest
 from textual.widgets import Input
 
 from tests.tierdeck_tui.conftest import MakeApp
-from tests.tierdeck_tui.screens.checkpoints_host import SESSION, Deck, empty_store, filled, ruin, save
-from tests.tierdeck_tui.screens.test_checkpoints import settings_for
+from tests.tierdeck_tui.screens.checkpoints_host import SESSION, Deck, empty_store, filled, ruin, save, settings_for
 from tierdeck.checkpoint.folder import SessionFolder, list_sessions, open_session_folder
 from tierdeck.session import open_session
 from tierdeck_tui.screens.checkpoint_diff import CheckpointDiffScreen

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from tests.tierdeck.checkpoint.sample import file_bytes, sample
-from tests.tierdeck_tui.conftest import HOSTILE_TEXTS, MakeApp, keyword_settings
+from tests.tierdeck_tui.conftest import HOSTILE_TEXTS, MakeApp
 from tests.tierdeck_tui.screens.checkpoints_host import (
     SECRET,
     SESSION,
@@ -18,18 +17,14 @@ from tests.tierdeck_tui.screens.checkpoints_host import (
     filled,
     ruin,
     save,
+    settings_for,
 )
 from tests.tierdeck_tui.test_app import controls
 from tierdeck.checkpoint import Operation, open_checkpoint
 from tierdeck.checkpoint.folder import open_session_folder
-from tierdeck.config import CheckpointSettings, Settings
 from tierdeck_tui.reading.checkpoint_contents import SECTIONS
 from tierdeck_tui.screens.checkpoints import CheckpointsScreen
 from tierdeck_tui.widgets.checkpoint_pane import CheckpointPane
-
-
-def settings_for(root: Path) -> Settings:
-    return replace(keyword_settings(operator="ann"), checkpoints=CheckpointSettings(folder=str(root)))
 
 
 @pytest.fixture

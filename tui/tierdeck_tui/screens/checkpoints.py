@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from textual import events, on, work
@@ -19,7 +19,7 @@ from tierdeck_tui.reading.checkpoint_sessions import Sessions, Signature, read_s
 from tierdeck_tui.reading.console import Console
 from tierdeck_tui.screens.restore_actions import RestoreActionsScreen, Waiting
 from tierdeck_tui.view.checkpoint import status as say
-from tierdeck_tui.view.checkpoint.tree import CheckpointRow, SessionRow, TreeRow, nothing_there, row_line, tree_rows
+from tierdeck_tui.view.checkpoint.tree import CheckpointRow, SessionRow, TreeRow, TreeRows, nothing_there, row_line
 from tierdeck_tui.view.line import Line
 from tierdeck_tui.widgets.checkpoint_board import CheckpointBoard
 from tierdeck_tui.widgets.line_bar import LineBar
@@ -44,7 +44,10 @@ class CheckpointsScreen(RestoreActionsScreen):
 
         number: int
         sessions: Sessions
-        rows: Sequence[TreeRow]
+        rows: TreeRows
+        keys: Sequence[str]
+        numbers: Mapping[str, int]
+        markable: frozenset[str]
 
     @dataclass
     class TreeFailed(Message):
@@ -66,7 +69,7 @@ class CheckpointsScreen(RestoreActionsScreen):
         self._opened: frozenset[str] | None = None
         self._sessions: Sessions | None = None
         self._rows: Sequence[TreeRow] = ()
-        self._numbers: dict[str, int] = {}
+        self._numbers: Mapping[str, int] = {}
         self._failure: TierdeckError | None = None
         self._number = 0
         self._job_status: Line = ()
@@ -106,8 +109,11 @@ class CheckpointsScreen(RestoreActionsScreen):
         worker = get_current_worker()
         try:
             sessions = read_sessions(root_of(self.deck.settings), opened)
-            # Branches are made of every summary: of ten thousand files that takes a moment too.
-            told: Message = self.TreeRead(number, sessions, tree_rows(sessions))
+            # Branches are made of every summary, and keys of every name: of ten thousand that takes a moment.
+            rows = TreeRows(sessions)
+            keys = list(rows.keys())
+            numbers = {key: number for number, key in enumerate(keys)}
+            told: Message = self.TreeRead(number, sessions, rows, keys, numbers, frozenset(rows.checkpoint_keys()))
         except TierdeckError as e:
             told = self.TreeFailed(number, e)
         if not worker.is_cancelled:
@@ -119,14 +125,12 @@ class CheckpointsScreen(RestoreActionsScreen):
             return
         is_first = self._sessions is None
         self._failure, self._sessions, self._rows = None, event.sessions, event.rows
-        self._opened = frozenset(event.sessions.contents)
-        self._numbers = {row.key: number for number, row in enumerate(event.rows)}
+        self._opened, self._numbers = frozenset(event.sessions.contents), event.numbers
         tree = self._board.tree_list
         tree.show_empty(nothing_there(event.sessions, max(10, tree.size.width - 2)))
-        markable = frozenset(row.key for row in event.rows if isinstance(row, CheckpointRow))
-        tree.show([row.key for row in event.rows], self._paint, markable=markable)
-        if is_first and len(event.rows) > 1:
-            tree.go_to_key(next((row.key for row in event.rows if isinstance(row, CheckpointRow)), tree.keys[0]))
+        tree.show(event.keys, self._paint, markable=event.markable)
+        if is_first:
+            tree.go_to_key(next((key for key in event.keys if key in event.markable), ""))
         if self._wanted_key is not None:
             tree.go_to_key(self._wanted_key)
             self._wanted_key = None

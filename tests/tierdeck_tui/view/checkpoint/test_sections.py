@@ -16,7 +16,7 @@ from tierdeck.errors import DamagedCheckpointError, NotFoundError
 from tierdeck_tui.reading.checkpoint_contents import SECTIONS, SectionName, read_section, read_value
 from tierdeck_tui.reading.checkpoint_sessions import read_sessions, signature_of
 from tierdeck_tui.view.checkpoint.sections import MAX_MESSAGES, decoded_lines, section_lines
-from tierdeck_tui.view.checkpoint.tree import CheckpointRow, nothing_there, row_line, tree_rows
+from tierdeck_tui.view.checkpoint.tree import CheckpointRow, TreeRows, nothing_there, row_line
 from tierdeck_tui.view.line import text_of
 
 
@@ -118,7 +118,7 @@ def test_the_tree_has_every_checkpoint_once_in_rows_of_the_width_asked_for(tmp_p
     other = open_session_folder(tmp_path, "other", create=True)
     save(other, 1, created_at_ns=1)
     sessions = read_sessions(tmp_path, {path.name for path in tmp_path.iterdir()})
-    rows = tree_rows(sessions)
+    rows = TreeRows(sessions)
     assert len({row.key for row in rows}) == len(rows)
     assert [row.listed.sequence for row in rows if isinstance(row, CheckpointRow)] == [4, 3, 2, 1, 1]
     for row in rows:

@@ -68,6 +68,14 @@ def read_losses(file: CheckpointFile) -> tuple[Loss, ...]:
     return tuple(_loss(file, item) for item in listed)
 
 
+def read_operations(file: CheckpointFile) -> tuple[Operation, ...]:
+    """The calls that were not finished when the checkpoint was made; only they are read. Raises as `variable`."""
+    listed = file.value(file.unit(PART, PENDING), file.budget())
+    if type(listed) is not list:
+        raise _odd(file, PENDING)
+    return tuple(_operation(file, item) for item in listed)
+
+
 def _values(file: CheckpointFile) -> _Values:
     table, sections, budget = file.table(), Sections(file), file.budget()
     variables: dict[str, object] = {}

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cached_property
 from hashlib import blake2b
@@ -28,6 +28,7 @@ from tierdeck.checkpoint.limits import CONSOLE_LIMITS, Limits
 from tierdeck.checkpoint.table import DIGEST_BYTES, VARIABLE, Table, UnitEntry, parse_table
 from tierdeck.errors import (
     CheckpointError,
+    CheckpointKeyError,
     CheckpointLimitError,
     DamagedCheckpointError,
     NotFoundError,
@@ -71,15 +72,33 @@ class CheckpointFile:
 
         Raises:
             DamagedCheckpointError: it is not.
-            CheckpointError: it is keyed, and the key was not given.
+            CheckpointKeyError: it is keyed and no key was given, or another one; or a key was given and it is not
+                keyed. With another key, what can be checked without one was, and is sound.
         """
         end = self.head.file_bytes - TRAILER_BYTES
         digest = blake2b(key=self._checked_key(), digest_size=TRAILER_BYTES)
         for start in range(0, end, _STEP_BYTES):
             digest.update(self._source.read(start, min(_STEP_BYTES, end - start)))
         if self._source.read(end, TRAILER_BYTES) != digest.digest():
+            if self.head.is_keyed:
+                self._check_sections()
+                raise CheckpointKeyError(
+                    f"verify checkpoint {self.name}: its trailer does not fit the key: it was made with another "
+                    "one, or somebody who does not have the key has changed the file",
+                    hint="check that it is the key the agent was given",
+                )
             raise DamagedCheckpointError(f"read checkpoint {self.name}: its trailer does not fit: it was changed")
         self._is_verified = True
+
+    def _check_sections(self) -> None:
+        """Tell damage from another key: a disk that loses bits does not make new digests for them."""
+        for number, section in enumerate(self._table.sections):
+            digest = blake2b(digest_size=DIGEST_BYTES)
+            start = self.head.sections_start + section.offset
+            for at in range(0, section.stored_bytes, _STEP_BYTES):
+                digest.update(self._source.read(start + at, min(_STEP_BYTES, section.stored_bytes - at)))
+            if digest.digest() != section.stored_digest:
+                raise DamagedCheckpointError(f"read checkpoint {self.name}: section {number} was changed")
 
     def variable(self, name: str) -> object:
         """The value of one variable; only its section and its pool are read, and both are checked.
@@ -153,12 +172,15 @@ class CheckpointFile:
 
     def _checked_key(self) -> bytes:
         if self.head.is_keyed and self._key is None:
-            raise CheckpointError(
+            raise CheckpointKeyError(
                 f"verify checkpoint {self.name}: its trailer was made with a key, and none is set",
                 hint="its sections can be read; that nobody made or changed it can't be told without the key",
             )
         if self._key is not None and not self.head.is_keyed:
-            raise DamagedCheckpointError(f"verify checkpoint {self.name}: its trailer was made without the key")
+            raise CheckpointKeyError(
+                f"verify checkpoint {self.name}: a key is set, and its trailer was made without one",
+                hint="whoever can write the folder can have made it; without a key set it can be used",
+            )
         return self._key or b""
 
 
@@ -185,15 +207,18 @@ class Sections:
 
 
 class _OpenFile:
-    def __init__(self, fd: int, size: int) -> None:
+    def __init__(self, fd: int, size: int, watch: Callable[[int], None] | None) -> None:
         self._fd = fd
         self._size = size
+        self._watch = watch
 
     def read(self, offset: int, length: int) -> bytes:
         pieces = []
         while length > 0 and (piece := os.pread(self._fd, length, offset)):
             pieces.append(piece)
             offset, length = offset + len(piece), length - len(piece)
+        if self._watch is not None:
+            self._watch(sum(map(len, pieces)))
         return b"".join(pieces)
 
     def size(self) -> int:
@@ -217,13 +242,18 @@ class InMemory:
 
 @contextmanager
 def open_checkpoint(
-    path: Path, *, limits: Limits = CONSOLE_LIMITS, key: bytes | None = None
+    path: Path,
+    *,
+    limits: Limits = CONSOLE_LIMITS,
+    key: bytes | None = None,
+    watch: Callable[[int], None] | None = None,
 ) -> Iterator[CheckpointFile]:
     """An open checkpoint file; 4 KB of it are read.
 
     Args:
         limits: the console's, or an agent's in its own process.
         key: the operator's, when trailers are keyed.
+        watch: called after each read with the bytes it gave; what it raises ends the reading.
 
     Raises:
         NotFoundError: no file is there.
@@ -233,7 +263,7 @@ def open_checkpoint(
     fd, size = _opened(path)
     try:
         with _read_errors(path):
-            yield CheckpointFile(_OpenFile(fd, size), path.name, limits=limits, key=key)
+            yield CheckpointFile(_OpenFile(fd, size, watch), path.name, limits=limits, key=key)
     finally:
         os.close(fd)
 

@@ -14,7 +14,7 @@ from tierdeck.checkpoint.folder.session_folder import SessionFolder
 from tierdeck.checkpoint.folder.stored import Skipped
 from tierdeck.checkpoint.folder.trash import Emptied, empty_trash, list_trash, move_to_trash
 from tierdeck.checkpoint.folder.verify import verify
-from tierdeck.checkpoint.limits import GB, MB, Limits
+from tierdeck.checkpoint.limits import GB, MB
 from tierdeck.errors import CheckpointError, ConflictError, InvalidValueError, NotFoundError
 
 DAY_NS = 86_400_000_000_000
@@ -190,7 +190,7 @@ def _costly(folder: SessionFolder, listed: Sequence[Listed]) -> dict[str, str]:
     for each in reversed(listed):
         if each.summary is None:
             continue
-        state = _state_of(each, folder.limits)
+        state = _state_of(each, folder)
         if state == "ok":
             found.setdefault(each.file, "the newest that verifies")
             return found
@@ -198,9 +198,9 @@ def _costly(folder: SessionFolder, listed: Sequence[Listed]) -> dict[str, str]:
     return found
 
 
-def _state_of(each: Listed, limits: Limits) -> State:
+def _state_of(each: Listed, folder: SessionFolder) -> State:
     try:
-        return verify(each.path, limits).state
+        return verify(each.path, folder.limits, key=folder.key).state
     except (CheckpointError, NotFoundError):
         return "not verified"
 

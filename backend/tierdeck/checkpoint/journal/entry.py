@@ -15,11 +15,16 @@ CHOICES: tuple[Choice, ...] = ("run again", "done", "skip", "abort")
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """What a person or a policy said about a call of unknown outcome; `value` belongs to `done`."""
+    """What a person or a policy said about a call of unknown outcome; `value` belongs to `done`.
+
+    `seen` is the state that the call had then: when it is in another by the time this counts, it does not. It is
+    not written down.
+    """
 
     choice: Choice
     value: StoredValue | None = None
     by: str | None = None
+    seen: OperationState | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,12 +12,12 @@ from __future__ import annotations
 import re
 import threading
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
 from tierdeck.checkpoint.checkpoint import OperationState
-from tierdeck.checkpoint.journal.entry import Decision, Entry
+from tierdeck.checkpoint.journal.entry import CHOICES, Decision, Entry
 from tierdeck.checkpoint.journal.lines import (
     BranchLine,
     CallLine,
@@ -33,6 +33,7 @@ from tierdeck.checkpoint.journal.stored_value import StoredValue
 from tierdeck.errors import CheckpointError, InvalidValueError, NotFoundError
 
 SUFFIX = ".rlmjournal"
+NO_DECISIONS: Mapping[str, Decision] = {}
 _BRANCH = re.compile(r"[0-9a-f]{8}")
 
 
@@ -156,10 +157,6 @@ class Journal:
         with self._lock:
             return next(reversed(self._turns.values()), None)
 
-    def open(self) -> None:
-        """Make the file, or take it up; raises as `start`. Without it the first record does so."""
-        self._add()
-
     def plan(self, entries: Iterable[Entry]) -> None:
         """Write down calls that are going to be made. Raises as `start`."""
         self._add(*(CallLine(replace(entry, state="pending", at_ns=self._clock_ns())) for entry in entries))
@@ -172,7 +169,9 @@ class Journal:
         """
         known = self.find(entry.op_id)
         starts = 1 if known is None else known.starts + 1
-        self._add(CallLine(replace(entry, state="running", starts=starts, at_ns=self._clock_ns())))
+        # What was decided counts once: should this one fail too, it is asked about again.
+        begun = replace(entry, state="running", starts=starts, at_ns=self._clock_ns(), result=None, decision=None)
+        self._add(CallLine(begun))
 
     def finish(self, op_id: str, state: OperationState, result: StoredValue | None = None) -> None:
         """Write down that a call is over, and what it gave. Raises as `start`; NotFoundError for no such call."""
@@ -181,14 +180,37 @@ class Journal:
         self._add(FinishLine(op_id, state, result, self._clock_ns()))
 
     def decide(self, op_id: str, decision: Decision) -> None:
-        """Write down what was said about a call of unknown outcome. Raises as `finish`."""
+        """Write down what was said about a call; it counts when the agent comes to it.
+
+        Raises:
+            InvalidValueError: it is no choice; nothing was written.
+            NotFoundError, CheckpointError: as `finish`.
+        """
+        if decision.choice not in CHOICES:
+            raise InvalidValueError(
+                f"decide operation {op_id[:40]}: {str(decision.choice)[:40]!r} is no choice",
+                hint=f"choose one of: {', '.join(CHOICES)}",
+            )
         if self.find(op_id) is None and op_id not in self._before:
-            raise NotFoundError(f"decide operation {op_id}: the journal has none of that id")
+            raise NotFoundError(f"decide operation {op_id[:40]}: the journal has none of that id")
         self._add(DecisionLine(op_id, decision, self._clock_ns()))
 
-    def note_before(self, entries: Iterable[Entry]) -> None:
-        """Write down calls of branches that were left. Raises as `start`."""
-        self._add(*(CallLine(replace(entry, decision=None), is_before=True) for entry in entries))
+    def begin(
+        self, planned: Iterable[Entry], before: Iterable[Entry], decisions: Mapping[str, Decision] = NO_DECISIONS
+    ) -> None:
+        """Make the file of a new branch with all that it begins with, in one piece. Raises as `start`.
+
+        Args:
+            planned: calls that are going to be made.
+            before: calls of branches that were left.
+            decisions: what was said about them, by their ids.
+        """
+        now_ns = self._clock_ns()
+        self._add(
+            *(CallLine(replace(entry, decision=None), is_before=True) for entry in before),
+            *(CallLine(replace(entry, state="pending", at_ns=now_ns)) for entry in planned),
+            *(DecisionLine(op_id, decision, now_ns) for op_id, decision in decisions.items()),
+        )
 
     def end_turn(self, note: TurnLine) -> None:
         """Note that a turn is over. Raises as `start`."""
@@ -238,8 +260,11 @@ class Journal:
             self._change(line.op_id, decision=line.decision)
 
     def _change(self, op_id: str, **changes: object) -> None:
-        for entries in (self._entries, self._before):
-            if op_id in entries:
-                entries[op_id] = replace(entries[op_id], **changes)  # type: ignore[arg-type]  # fields of an entry
-                return
-        self._unknown += 1
+        # A call that was planned at a checkpoint and made on a branch that was left has one id in both; what is
+        # decided is about it, and what it gave on this branch is not what it gave there.
+        both = (self._entries, self._before) if "decision" in changes else (self._entries,)
+        known = [entries for entries in both if op_id in entries]
+        for entries in known:
+            entries[op_id] = replace(entries[op_id], **changes)  # type: ignore[arg-type]  # fields of an entry
+        if not known:
+            self._unknown += 1

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -27,13 +27,21 @@ class Chosen:
     skipped: tuple[Skipped, ...]
 
 
-def load_from(path: Path, *, session_id: str | None = None) -> Checkpoint:
+def load_from(
+    path: Path,
+    *,
+    session_id: str | None = None,
+    key: bytes | None = None,
+    watch: Callable[[int], None] | None = None,
+) -> Checkpoint:
     """The whole checkpoint in a file; raises as `open_checkpoint` and `load_checkpoint`.
 
     Args:
         session_id: whose it has to be; one of another session is damage then.
+        key: the operator's; then the trailer has to be made with it.
+        watch: called after each read, see `open_checkpoint`.
     """
-    with open_checkpoint(path, limits=AGENT_LIMITS) as file:
+    with open_checkpoint(path, limits=AGENT_LIMITS, key=key, watch=watch) as file:
         found = load_checkpoint(file)
     if session_id is not None and found.session_id != session_id:
         raise DamagedCheckpointError(f"read checkpoint {path.name}: it is of session {found.session_id[:80]!r}")
@@ -53,7 +61,7 @@ def choose(folder: SessionFolder) -> Chosen | None:
     pointer = folder.head()
     skipped: list[Skipped] = []
     for each, branch in _in_order(listed, pointer, _own_pointer(folder)):
-        found = _read(each, skipped)
+        found = _read(each, skipped, folder.key)
         if found is not None and pointer is not None:
             # Those whose branch nobody can read may be what the session stood at.
             unread = [Skipped(other.file, other.why or other.state) for other in _newer_unread(listed, each)]
@@ -64,13 +72,13 @@ def choose(folder: SessionFolder) -> Chosen | None:
     return None
 
 
-def _read(listed: Listed, skipped: list[Skipped]) -> Checkpoint | None:
+def _read(listed: Listed, skipped: list[Skipped], key: bytes | None) -> Checkpoint | None:
     """The whole checkpoint; None when it can't be read, which is noted."""
     if listed.summary is None:
         skipped.append(Skipped(listed.file, listed.why or listed.state))
         return None
     try:
-        return load_from(listed.path)
+        return load_from(listed.path, key=key)
     except (CheckpointError, NotFoundError) as e:
         skipped.append(Skipped(listed.file, e.message))
         return None

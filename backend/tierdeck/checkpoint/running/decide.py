@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from tierdeck.checkpoint.folder import SessionFolder
-from tierdeck.checkpoint.journal import Choice, Decision, Entry, Journal, store_value
+from tierdeck.checkpoint.journal import Decision, Entry, Journal
+from tierdeck.checkpoint.running.decisions import check_decisions
 from tierdeck.checkpoint.running.desk import Desk
-from tierdeck.checkpoint.running.question import CallRules, Question
+from tierdeck.checkpoint.running.question import CallRules, OpenOperation, Question
 from tierdeck.checkpoint.running.restoring import newest_journal
 from tierdeck.checkpoint.running.troubles import Troubles
-from tierdeck.errors import ConflictError, NotFoundError
+from tierdeck.errors import ConflictError
 
 
 def operations_of(folder: SessionFolder) -> tuple[Entry, ...]:
@@ -21,37 +22,48 @@ def operations_of(folder: SessionFolder) -> tuple[Entry, ...]:
     return () if journal is None else journal.operations()
 
 
+def open_operations_of(folder: SessionFolder) -> tuple[OpenOperation, ...]:
+    """The calls that `decide` takes a decision about; nothing is changed. Raises as `operations_of`."""
+    journal, turn = _stands_on(folder)
+    return () if journal is None else Desk(journal, CallRules(), Troubles(), turn=turn + 1).to_decide()
+
+
 def questions_of(folder: SessionFolder) -> tuple[Question, ...]:
     """What the agent will ask when it goes on, as far as it is known now; nothing is changed.
 
     While an agent runs it is what would be asked, were it killed now. Raises as `operations_of`.
     """
-    journal, turn = _stands_on(folder)
-    return () if journal is None else Desk(journal, CallRules(), Troubles(), turn=turn + 1).questions()
+    return tuple(each.question for each in open_operations_of(folder) if each.question is not None)
 
 
-def decide(
-    folder: SessionFolder, op_id: str, choice: Choice, value: object = None, *, by: str | None = None
-) -> None:
-    """Say what is to be done about a call when the agent comes to it; see `Session.decide`.
+def decide(folder: SessionFolder, op_id: str, decision: Decision) -> None:
+    """Say what is to be done about a call when the agent comes to it; nothing is run by it.
 
     Raises:
-        ConflictError: an agent runs the session; nothing was written.
-        NotFoundError: the branch that the session stands on has no such call.
+        InvalidValueError: the decision is none, or its value can't be kept.
+        ConflictError: an agent runs the session, or the call is in another state than when it was seen.
+        NotFoundError: of the branch that the session stands on no such call can be decided about. Nothing was
+            written in each case.
         CheckpointError: the journal can't be read or written.
+
+    Spec: SPEC-09.23
     """
+    doing = f"decide operation {op_id[:40]}"
     lease = folder.try_lease()
     if lease is None:
-        raise ConflictError(f"decide operation {op_id[:40]}: an agent runs session {folder.session_id[:80]}")
+        raise ConflictError(
+            f"{doing}: an agent runs session {folder.session_id[:80]}",
+            hint="it asks where it runs; or go back with `tierdeck checkpoint restore --rewind --operation`",
+        )
     with lease:
-        journal, _ = _stands_on(folder)
-        if journal is None:
-            raise NotFoundError(f"decide operation {op_id[:40]}: its session has made no calls")
-        try:
-            stored = store_value(value) if choice == "done" and value is not None else None
-            journal.decide(op_id, Decision(choice, stored, by))
-        finally:
-            journal.close()
+        journal, turn = _stands_on(folder)
+        found = () if journal is None else Desk(journal, CallRules(), Troubles(), turn=turn + 1).to_decide()
+        check_decisions({op_id: decision}, found, f"decide about session {folder.session_id[:80]}")
+        if journal is not None:
+            try:
+                journal.decide(op_id, decision)
+            finally:
+                journal.close()
 
 
 def _stands_on(folder: SessionFolder) -> tuple[Journal | None, int]:

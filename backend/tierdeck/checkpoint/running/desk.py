@@ -18,7 +18,15 @@ from tierdeck.checkpoint.journal import (
     store_value,
 )
 from tierdeck.checkpoint.running.call import Call
-from tierdeck.checkpoint.running.question import CallRules, Question, question_about, question_before
+from tierdeck.checkpoint.running.question import (
+    CallRules,
+    OpenOperation,
+    Question,
+    open_operations,
+    question_about,
+    question_before,
+    question_planned,
+)
 from tierdeck.checkpoint.running.troubles import Troubles, sentence
 from tierdeck.errors import CheckpointError, NotFoundError, StoppedError, UndecidedOperationError
 
@@ -38,6 +46,7 @@ class Desk:
         self._lock = threading.RLock()
         self._earlier = {entry.op_id: entry for entry in journal.operations() if entry.turn >= turn}
         self._earlier_turn = journal.last_turn
+        self._carried = [entry for entry in journal.operations() if entry.branch != journal.branch]
         self._unwritten: set[str] = set()
         self._turn = turn
         self._seen: Counter[tuple[int, str]] = Counter()
@@ -76,6 +85,7 @@ class Desk:
             self._seen[block, digest] += 1
             line = self._journal.line
             key = op_id(line.session_id, line.branch, self._turn, block, sequence, digest)
+            key = self._carried_over(key, digest) or key
             self._claimed.add(key)
         entry = Entry(key, kind, "pending", self._turn, has_side_effects, digest, line.branch, store_value(request))
         return Call(self, entry, kind)
@@ -103,20 +113,22 @@ class Desk:
                 self._troubles.tell(sentence(e))
         return found
 
-    def questions(self) -> tuple[Question, ...]:
-        """What will be asked when the agent comes to it again, as far as it is known now."""
-        own = [
-            question
-            for entry in self._earlier.values()
-            if entry.has_side_effects and (question := question_about(entry)) is not None
-        ]
-        made = Counter(entry.digest for entry in self._journal.operations() if entry.state != "pending")
-        before: list[Question] = []
+    def to_decide(self) -> tuple[OpenOperation, ...]:
+        """The calls that can be decided about before the agent comes to them again, as far as they are known."""
+        with self._lock:
+            earlier = [self._journal.find(op_id) for op_id in self._earlier]
+        operations = self._journal.operations()
+        made = Counter(entry.digest for entry in operations if entry.state != "pending")
+        before: list[Entry] = []
         for entry in self._journal.before():
             made[entry.digest] -= 1
             if made[entry.digest] < 0:
-                before.append(question_before(entry))
-        return (*own, *before)
+                before.append(entry)
+        return open_operations([entry for entry in earlier if entry is not None], before)
+
+    def questions(self) -> tuple[Question, ...]:
+        """Those of them that will be asked about."""
+        return tuple(each.question for each in self.to_decide() if each.question is not None)
 
     def decide(self, key: str, decision: Decision) -> None:
         """Say what is to be done about a call that a question is about.
@@ -163,11 +175,24 @@ class Desk:
         if entry.op_id not in self._unwritten:
             self._write(lambda: self._journal.finish(entry.op_id, "failed", store_value(said)))
 
+    def _carried_over(self, key: str, digest: str) -> str | None:
+        """The id of the same call as the branch that this one began from has planned it; ids are others there."""
+        if self._journal.find(key) is not None:
+            return None
+        for other in self._carried:
+            if (other.turn, other.digest) == (self._turn, digest) and other.op_id not in self._claimed:
+                return other.op_id
+        return None
+
     def _question(self, entry: Entry, known: Entry | None) -> Question | None:
         if known is not None and known.state != "pending":
             return question_about(known)
-        if not entry.has_side_effects:
-            return None
+        if entry.has_side_effects and (question := self._elsewhere(entry, known)) is not None:
+            return question
+        return None if known is None or known.decision is None else question_planned(known)
+
+    def _elsewhere(self, entry: Entry, known: Entry | None) -> Question | None:
+        """What is open about a call that this branch has not begun, since it may have been made elsewhere."""
         before = [other for other in self._journal.before() if other.digest == entry.digest]
         if before:
             own = sum(

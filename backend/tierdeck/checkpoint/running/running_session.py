@@ -25,6 +25,7 @@ from tierdeck.checkpoint.folder.marks import checked_label
 from tierdeck.checkpoint.journal import BranchLine, Journal, TurnLine
 from tierdeck.checkpoint.running.branch import new_branch
 from tierdeck.checkpoint.running.choose import Chosen, choose, load_from
+from tierdeck.checkpoint.running.decisions import requested_decisions
 from tierdeck.checkpoint.running.desk import Desk
 from tierdeck.checkpoint.running.question import CallRules
 from tierdeck.checkpoint.running.restoring import (
@@ -33,6 +34,7 @@ from tierdeck.checkpoint.running.restoring import (
     known_at_least,
     newest_journal,
     stand_at,
+    start_of,
     take_in,
 )
 from tierdeck.checkpoint.running.resumed import Resumed
@@ -209,20 +211,30 @@ class RunningSession:
             raise NotFoundError(f"restore checkpoint {request.file}: it is not there any more")
         if pointer.generation != request.expected_generation:
             raise ConflictError("restore checkpoint: the session was switched since it was asked for")
-        target, now = load_from(listed.path, session_id=self._folder.session_id), None
+        target, now = load_from(listed.path, session_id=self._folder.session_id, key=self._folder.key), None
         if self._state is not None:
             now = self._spending
             report = self._save_now("pre-restore", None)
             if report.saved is None:
                 raise CheckpointError(f"restore checkpoint: the present can't be saved first: {report.problem}")
         pointer = replace(pointer, branch=self._place.branch if self._state is not None else pointer.branch)
-        self._back = self._stand_at(
-            go_back(self._folder, listed.file, target, pointer, now=now, request_id=request.request_id)
+        start = start_of(self._folder.path, target, pointer.branch)
+        decisions, left_open = requested_decisions(request, start.operations)
+        stands = go_back(
+            self._folder,
+            listed.file,
+            target,
+            pointer,
+            start=start,
+            now=now,
+            request_id=request.request_id,
+            decisions=decisions,
         )
+        self._back = self._stand_at(replace(stands, problems=left_open))
         return listed.file
 
     def _at_path(self, path: Path) -> Standing:
-        target, pointer = load_from(path), self._folder.head()
+        target, pointer = load_from(path, key=self._folder.key), self._folder.head()
         own = self._folder.listed_one(path.name)
         is_here = target.session_id == self._folder.session_id and own is not None and samefile(path, own.path)
         if not is_here or pointer is None:

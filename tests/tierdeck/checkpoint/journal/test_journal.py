@@ -284,7 +284,7 @@ def test_the_same_call_has_the_same_id_in_every_process_and_no_other_call_has_it
 
 def test_decisions_turns_and_calls_of_other_branches_are_read_again(folder: Path) -> None:
     mine = journal(folder)
-    mine.note_before([replace(entry(9), state="done", branch="ffffffff", result=store_value("sent"))])
+    mine.begin([], [replace(entry(9), state="done", branch="ffffffff", result=store_value("sent"))])
     mine.start(entry(1))
     mine.decide(entry(1).op_id, Decision("done", store_value("it arrived"), "ann"))
     mine.decide(entry(9).op_id, Decision("skip"))

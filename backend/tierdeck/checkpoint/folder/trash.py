@@ -14,6 +14,7 @@ from tierdeck.checkpoint.folder.disk import disk_errors, flush_folder
 from tierdeck.checkpoint.folder.marks import read_marks, write_marks
 from tierdeck.checkpoint.folder.names import TRASH_FOLDER, TrashName, parse_trash_name
 from tierdeck.checkpoint.folder.session_folder import SessionFolder
+from tierdeck.checkpoint.folder.verify import Progress, Stop
 from tierdeck.errors import CheckpointError, ConflictError, NotFoundError
 
 KEPT_DAYS = 7
@@ -61,8 +62,22 @@ def list_trash(folder: SessionFolder) -> list[Trashed]:
     return sorted(found, key=lambda each: (each.sequence, each.trashed_ms))
 
 
-def move_to_trash(folder: SessionFolder, files: Sequence[str], *, is_automatic: bool) -> None:
+def move_to_trash(
+    folder: SessionFolder,
+    files: Sequence[str],
+    *,
+    is_automatic: bool,
+    on_progress: Progress | None = None,
+    should_stop: Stop | None = None,
+) -> list[str]:
     """Take checkpoints of the session away; for who holds its lock.
+
+    Args:
+        on_progress: told how many of how many were moved.
+        should_stop: asked before each.
+
+    Returns:
+        Those that are away: fewer when it was asked to stop.
 
     Raises:
         CheckpointError: the disk refuses; some may have been moved, none is lost.
@@ -74,11 +89,18 @@ def move_to_trash(folder: SessionFolder, files: Sequence[str], *, is_automatic: 
         if not _is_folder(trash):
             raise CheckpointError(f"move checkpoints to {trash}: it is no folder", hint="a link is not followed")
         now_ms = folder.clock_ns() // 1_000_000
+        moved: list[str] = []
         for file in files:
+            if should_stop is not None and should_stop():
+                break
             with suppress(FileNotFoundError):
                 os.rename(folder.path / file, trash / str(TrashName(now_ms, is_automatic, file)))
+            moved.append(file)
+            if on_progress is not None:
+                on_progress(len(moved), len(files))
         flush_folder(trash)
         flush_folder(folder.path)
+    return moved
 
 
 def restore_from_trash(folder: SessionFolder, file: str) -> Path:

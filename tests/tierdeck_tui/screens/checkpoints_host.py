@@ -160,13 +160,13 @@ class Deck:
         await self.pilot.pause()
         return self.painted()
 
-    async def confirm(self, typed: str = "") -> None:
+    async def confirm(self, typed: str = "", *, button: str = "confirm") -> None:
         """Press the dialog's own button, with this typed where something is asked for."""
         dialog = self.app.screen
         if typed:
             dialog.query_one("#reason", Input).value = typed
             await self.pilot.pause()
-        dialog.query_one("#confirm", DialogButton).press()
+        dialog.query_one(f"#{button}", DialogButton).press()
         await self.until(lambda: self.app.screen is self.screen)
         await self.until(lambda: not any(w.group == "change" and not w.is_finished for w in self.app.workers))
         await self.settle()

@@ -318,7 +318,7 @@ async def test_a_running_agent_goes_back_at_its_turns_end_and_only_then_it_is_ca
             back = session.turn({"x": 4})
             assert back is not None
             assert back.checkpoint.repl_state == {"x": 1}
-            await deck.until(lambda: "rewind to turn 1: applied" in deck.told)
+            await deck.until(lambda: "busy, back to turn 1: applied" in deck.told)
             await deck.settle()
             assert "requested" not in deck.status
             assert deck.lines()[-1].endswith("ok HEAD")

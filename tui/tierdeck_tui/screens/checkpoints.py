@@ -17,7 +17,8 @@ from tierdeck.times import now_ms
 from tierdeck_tui.actions import Scope
 from tierdeck_tui.reading.checkpoint_sessions import Sessions, Signature, read_sessions, root_of, signature_of
 from tierdeck_tui.reading.console import Console
-from tierdeck_tui.screens.restore_actions import RestoreActionsScreen, Waiting
+from tierdeck_tui.screens.request_actions import Waiting
+from tierdeck_tui.screens.restore_actions import RestoreActionsScreen
 from tierdeck_tui.view.checkpoint import status as say
 from tierdeck_tui.view.checkpoint.tree import CheckpointRow, SessionRow, TreeRow, TreeRows, nothing_there, row_line
 from tierdeck_tui.view.line import Line
@@ -26,7 +27,7 @@ from tierdeck_tui.widgets.line_bar import LineBar
 from tierdeck_tui.widgets.line_list import LineList
 
 TWO_PANES_CELLS = 100
-# How often the folders that are shown are looked at: one stat each.
+# How often the sessions' folders are looked at: a stat and a look at the lease of each.
 LOOK_S = 1.0
 
 
@@ -60,7 +61,6 @@ class CheckpointsScreen(RestoreActionsScreen):
     class Looked(Message):
         """What a look at the folders found: whether they are as they were, and what agents have answered."""
 
-        opened: frozenset[str]
         signature: Signature
         answers: Sequence[tuple[Waiting, Answer]]
 
@@ -146,14 +146,14 @@ class CheckpointsScreen(RestoreActionsScreen):
     def _look(self) -> None:
         is_looking = any(worker.group == "look" and not worker.is_finished for worker in self.workers)
         if self._opened is not None and not is_looking and self.app.screen_stack[0] is self:
-            self._look_at(self._opened, self.waiting)
+            self._look_at(self.waiting)
 
     @work(thread=True, group="look", description="look whether checkpoints changed")
-    def _look_at(self, opened: frozenset[str], waiting: Sequence[Waiting]) -> None:
+    def _look_at(self, waiting: Sequence[Waiting]) -> None:
         worker = get_current_worker()
         answers = []
         try:
-            seen = signature_of(root_of(self.deck.settings), opened)
+            seen = signature_of(root_of(self.deck.settings))
             for each in waiting:
                 answer = each.folder.answer_to(each.request_id)
                 if answer is not None:
@@ -161,15 +161,14 @@ class CheckpointsScreen(RestoreActionsScreen):
         except TierdeckError:
             return  # the next reading says it, and nothing is known until then
         if not worker.is_cancelled:
-            self.post_message(self.Looked(opened, seen, answers))
+            self.post_message(self.Looked(seen, answers))
 
     def on_checkpoints_screen_looked(self, event: Looked) -> None:
         """Say what was answered; read again what has changed."""
         for waiting, answer in event.answers:
             if waiting in self.waiting:
                 self.answered(waiting, answer)
-        shown = self._sessions
-        if shown is not None and event.opened == frozenset(shown.contents) and event.signature != shown.signature:
+        if self._sessions is not None and event.signature != self._sessions.signature:
             self.reload()
 
     # The tree.
@@ -285,7 +284,7 @@ class CheckpointsScreen(RestoreActionsScreen):
             bar.show(say.failed_lines(self._failure)[1])
         else:
             marked = len(self._board.tree_list.marked)
-            bar.show(say.status_line(self._sessions, marked, [each.turn for each in self.waiting]))
+            bar.show(say.status_line(self._sessions, marked, [each.what for each in self.waiting]))
 
     @property
     def _board(self) -> CheckpointBoard:

@@ -138,15 +138,15 @@ def test_a_session_whose_folder_can_not_be_listed_says_so_and_the_others_are_rea
 
 def test_the_signature_changes_with_a_save_a_mark_and_a_new_session(tmp_path: Path) -> None:
     folder = filled(tmp_path, 1)
-    seen = [signature_of(tmp_path, [folder.path.name])]
+    seen = [signature_of(tmp_path)]
     save(folder, 2)
-    seen.append(signature_of(tmp_path, [folder.path.name]))
+    seen.append(signature_of(tmp_path))
     folder.set_pin(folder.listed()[0].file, True)
-    seen.append(signature_of(tmp_path, [folder.path.name]))
+    seen.append(signature_of(tmp_path))
     open_session_folder(tmp_path, "another", create=True)
-    seen.append(signature_of(tmp_path, [folder.path.name]))
+    seen.append(signature_of(tmp_path))
     assert len(set(seen)) == len(seen)
-    assert signature_of(tmp_path, [folder.path.name]) == seen[-1]
+    assert signature_of(tmp_path) == seen[-1]
 
 
 def test_an_empty_root_and_a_missing_one_read_differently(tmp_path: Path) -> None:

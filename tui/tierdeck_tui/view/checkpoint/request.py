@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tierdeck.checkpoint.folder.names import parse_file_name
 from tierdeck.checkpoint.folder.requests import Answer, Request
 from tierdeck_tui.view.checkpoint.row import NS_PER_MS
 from tierdeck_tui.view.format import age
@@ -12,13 +13,12 @@ _ROLES: dict[str, Role] = {"applied": "good", "refused": "error", "expired": "wa
 
 
 def request_line(request: Request, now_ms: int, *, is_expired: bool = False) -> Line:
-    """`requested 3m ago by ops: go back to 00000003-15-….rlmckpt`; of any length."""
+    """`requested 3m ago by ops: go back to checkpoint 3, turn 15`; of any length."""
     state = Piece("expired ", "warning") if is_expired else Piece("requested ", "warning")
-    what = f"go back to {safe(request.file)}" if request.kind == "rewind" else "save a checkpoint"
     return line(
         state,
         Piece(f"{age(request.at_ns // NS_PER_MS, now_ms)} ago by {safe(request.by)}: ", "muted"),
-        Piece(what, "strong"),
+        Piece(_what(request), "strong"),
         Piece(f"  {request.request_id}", "muted"),
     )
 
@@ -30,4 +30,14 @@ def answer_line(answer: Answer) -> Line:
         Piece(answer.state, _ROLES.get(answer.state, "plain")),
         Piece(f": {safe(told)}" if told else ""),
         Piece(f"  {answer.request_id}", "muted"),
+    )
+
+
+def _what(request: Request) -> str:
+    if request.kind == "checkpoint":
+        return "save a checkpoint" + (f" “{safe(request.label)}”" if request.label else "")
+    name = parse_file_name(request.file or "")
+    # A file's name says the same, and takes forty cells for it.
+    return (
+        f"go back to checkpoint {name.sequence}, turn {name.turn}" if name else f"go back to {safe(request.file)}"
     )

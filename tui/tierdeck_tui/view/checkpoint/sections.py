@@ -6,19 +6,20 @@ from collections.abc import Iterable, Mapping
 
 from tierdeck.checkpoint import Head, Loss, Operation
 from tierdeck.checkpoint.folder import Listed
+from tierdeck.checkpoint.folder.requests import is_expired
 from tierdeck.errors import TierdeckError
 from tierdeck.secret_scan import mask_secrets
 from tierdeck_tui.reading.checkpoint_contents import SectionFacts, SectionName, ValueFacts
 from tierdeck_tui.reading.checkpoint_sessions import SessionContents
 from tierdeck_tui.view.body import body_lines
 from tierdeck_tui.view.checkpoint.plan import operation_line
-from tierdeck_tui.view.checkpoint.request import request_line
-from tierdeck_tui.view.checkpoint.row import session_info_line
+from tierdeck_tui.view.checkpoint.request import answer_line, request_line
+from tierdeck_tui.view.checkpoint.row import NS_PER_MS, session_info_line
 from tierdeck_tui.view.checkpoint.summary import summary_lines
 from tierdeck_tui.view.checkpoint.tree import BranchRow, SessionRow
 from tierdeck_tui.view.checkpoint.value import kind_words, value_lines, value_words, whole_text
 from tierdeck_tui.view.checkpoint.variables import loss_lines, losses_words
-from tierdeck_tui.view.format import count, counted
+from tierdeck_tui.view.format import age, count, counted, size
 from tierdeck_tui.view.line import Line, Piece, line
 from tierdeck_tui.view.lines import Lines
 from tierdeck_tui.view.safe_text import safe
@@ -78,15 +79,12 @@ def session_lines(row: SessionRow | BranchRow, contents: SessionContents | None,
     info = row.info
     parts = [
         line(Piece(safe(info.session_id), "strong")),
-        line(*_trimmed(session_info_line(info, now_ms, _WIDE_CELLS))[1:]),
+        _lstripped(_trimmed(session_info_line(info, now_ms, _WIDE_CELLS))[1:]),
         line(Piece(safe(str(info.path)), "muted")),
         line(""),
         _live_line(is_live=info.is_live),
+        *(_contents_lines(contents, now_ms) if contents is not None else ()),
     ]
-    if contents is not None and contents.request is not None:
-        parts.append(request_line(contents.request, now_ms))
-    problems = contents.problems if contents is not None else ()
-    parts += [line(Piece(safe(problem), "warning")) for problem in problems]
     if isinstance(row, BranchRow):
         parts += [line(""), line(f"branch {row.branch.name or 'not known'}: "
                                  f"{counted(len(row.branch.rows), 'checkpoint')}")]  # fmt: skip
@@ -95,9 +93,34 @@ def session_lines(row: SessionRow | BranchRow, contents: SessionContents | None,
     return Lines(part for one in parts for part in wrap(one, cells))
 
 
+def _contents_lines(contents: SessionContents, now_ms: int) -> Iterable[Line]:
+    """What its agent was asked for and answered, what lies in the trash, what is wrong."""
+    if contents.request is not None:
+        is_over = is_expired(contents.request, now_ms * NS_PER_MS)
+        yield request_line(contents.request, now_ms, is_expired=is_over)
+        if not is_over:
+            yield line(Piece("t takes it back", "muted"))
+    if contents.claimed is not None:
+        yield line(Piece("the agent is at it: ", "warning"), *request_line(contents.claimed, now_ms))
+    if contents.answer is not None:
+        old = age(contents.answer.at_ns // NS_PER_MS, now_ms)
+        yield line(Piece(f"its newest answer, {old} ago: ", "muted"), *answer_line(contents.answer))
+    if contents.trash:
+        total = size(sum(each.size_bytes for each in contents.trash))
+        yield line(
+            Piece(f"in the trash: {counted(len(contents.trash), 'checkpoint')}, {total}; x opens it", "muted")
+        )
+    yield from (line(Piece(safe(problem), "warning")) for problem in contents.problems)
+
+
 def _live_line(*, is_live: bool) -> Line:
     if is_live:
-        return line(Piece("an agent runs it: a rewind is asked of it, and it answers at its turn's end", "good"))
+        return line(
+            Piece(
+                "an agent runs it: it is asked for a rewind (R) or a checkpoint (c), and answers at its turn's end",
+                "good",
+            )
+        )
     return line(Piece("no agent runs it now", "muted"))
 
 
@@ -165,6 +188,10 @@ def _text(text: str, limit_chars: int, cells: int, *, reveal: bool) -> Iterable[
 def _trimmed(padded: Line) -> Line:
     """The line without the blanks that fill it up."""
     return padded if padded[-1].text.strip() else padded[:-1]
+
+
+def _lstripped(one: Line) -> Line:
+    return (Piece(one[0].text.lstrip(), one[0].role), *one[1:])
 
 
 def _more(number: int) -> Line:

@@ -12,17 +12,17 @@ from tierdeck_tui.view.sanitise import visible
 from tierdeck_tui.view.search_status import marked_piece
 
 
-def status_line(sessions: Sessions | None, marked: int, waiting: Sequence[int]) -> Line:
+def status_line(sessions: Sessions | None, marked: int, waiting: Sequence[str]) -> Line:
     """What waits for an agent's answer, how many are marked, how much there is.
 
     Args:
         sessions: None while they are being read.
-        waiting: the turns that agents were asked to go back to.
+        waiting: what agents were asked for: "back to turn 10".
     """
     if sessions is None:
         return line(Piece("reading the checkpoint folder…", "muted"))
-    asked = [Piece(f"requested: back to turn {turn}; the agent has not answered (t takes it back) · ", "warning")
-             for turn in waiting]  # fmt: skip
+    asked = [Piece(f"requested: {what}; the agent has not answered (t takes it back) · ", "warning")
+             for what in waiting]  # fmt: skip
     numbers = [
         counted(len(sessions.infos), "session"),
         counted(sum(info.checkpoints for info in sessions.infos), "checkpoint"),

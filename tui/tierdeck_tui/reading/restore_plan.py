@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -44,14 +44,28 @@ class RestorePlan:
     problems: tuple[str, ...] = ()
 
 
-def read_restore_plan(found: FoundCheckpoint, mode: RestoreMode, new_session_id: str | None = None) -> RestorePlan:
+def read_restore_plan(
+    found: FoundCheckpoint,
+    mode: RestoreMode,
+    new_session_id: str | None = None,
+    *,
+    key: bytes | None = None,
+    on_progress: Callable[[int, int], None] | None = None,
+    should_stop: Callable[[], bool] | None = None,
+) -> RestorePlan:
     """Look up what restoring the checkpoint would do. The whole file is checked against its trailer first.
+
+    Args:
+        key: the operator's, when checkpoints are sealed with one.
+        on_progress: told how many of how many bytes were read.
+        should_stop: asked while the file is read.
 
     Raises:
         DamagedCheckpointError, NewerCheckpointError, CheckpointError: it can't be restored: says why.
+        StoppedError: it was asked to stop.
     """
     target, folder = found.listed, found.folder
-    _check_good(target)
+    _check_good(target, key, on_progress, should_stop)
     with open_checkpoint(target.path) as file:
         losses, operations = read_losses(file), read_operations(file)
         summary = file.head.summary
@@ -78,8 +92,13 @@ def read_restore_plan(found: FoundCheckpoint, mode: RestoreMode, new_session_id:
     )
 
 
-def _check_good(target: Listed) -> None:
-    result = verify(target.path, CONSOLE_LIMITS)
+def _check_good(
+    target: Listed,
+    key: bytes | None,
+    on_progress: Callable[[int, int], None] | None,
+    should_stop: Callable[[], bool] | None,
+) -> None:
+    result = verify(target.path, CONSOLE_LIMITS, key=key, on_progress=on_progress, should_stop=should_stop)
     if result.state == "ok":
         return
     kind = {"damaged": DamagedCheckpointError, "newer": NewerCheckpointError}.get(result.state, CheckpointError)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
@@ -76,6 +76,10 @@ def branch_start(
         for entry in journals.made_on(name, past):
             before.setdefault(entry.op_id, entry)
     planned = tuple(_planned(operation, branch, here.find(operation.op_id)) for operation in still_open)
+    for operation, entry in zip(still_open, planned, strict=True):
+        # A copy of a file has no journal beside it, and says itself what was under way.
+        if operation.state == "running" and entry.has_side_effects and here.find(entry.op_id) is None:
+            before.setdefault(entry.op_id, replace(entry, state="running", starts=1))
     return BranchStart(planned, tuple(before.values()))
 
 

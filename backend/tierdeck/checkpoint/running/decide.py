@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from tierdeck.checkpoint.folder import SessionFolder
+from tierdeck.checkpoint.folder import Listed, SessionFolder
 from tierdeck.checkpoint.journal import Decision, Entry, Journal
+from tierdeck.checkpoint.load import read_operations
+from tierdeck.checkpoint.reading import open_checkpoint
 from tierdeck.checkpoint.running.decisions import check_decisions
 from tierdeck.checkpoint.running.desk import Desk
 from tierdeck.checkpoint.running.question import CallRules, OpenOperation, Question
-from tierdeck.checkpoint.running.restoring import newest_journal
+from tierdeck.checkpoint.running.restoring import lacks, newest_journal
 from tierdeck.checkpoint.running.troubles import Troubles
+from tierdeck.checkpoint.running.undecided import start_at
 from tierdeck.errors import ConflictError
 
 
@@ -24,8 +27,15 @@ def operations_of(folder: SessionFolder) -> tuple[Entry, ...]:
 
 def open_operations_of(folder: SessionFolder) -> tuple[OpenOperation, ...]:
     """The calls that `decide` takes a decision about; nothing is changed. Raises as `operations_of`."""
-    journal, turn = _stands_on(folder)
-    return () if journal is None else Desk(journal, CallRules(), Troubles(), turn=turn + 1).to_decide()
+    journal, listed = _stands_on(folder)
+    if journal is None:
+        return ()
+    if listed is not None and listed.summary is not None and any(listed.summary.pending.values()):
+        with open_checkpoint(listed.path, limits=folder.limits) as file:
+            is_lost = lacks(journal, read_operations(file))
+        if is_lost:
+            return start_at(listed.path, folder).operations
+    return _to_decide(journal, listed)
 
 
 def questions_of(folder: SessionFolder) -> tuple[Question, ...]:
@@ -56,8 +66,8 @@ def decide(folder: SessionFolder, op_id: str, decision: Decision) -> None:
             hint="it asks where it runs; or go back with `tierdeck checkpoint restore --rewind --operation`",
         )
     with lease:
-        journal, turn = _stands_on(folder)
-        found = () if journal is None else Desk(journal, CallRules(), Troubles(), turn=turn + 1).to_decide()
+        journal, listed = _stands_on(folder)
+        found = () if journal is None else _to_decide(journal, listed)
         check_decisions({op_id: decision}, found, f"decide about session {folder.session_id[:80]}")
         if journal is not None:
             try:
@@ -66,10 +76,14 @@ def decide(folder: SessionFolder, op_id: str, decision: Decision) -> None:
                 journal.close()
 
 
-def _stands_on(folder: SessionFolder) -> tuple[Journal | None, int]:
-    """The journal of the branch that a session stands on, and the turns done there."""
+def _to_decide(journal: Journal, listed: Listed | None) -> tuple[OpenOperation, ...]:
+    turn = 0 if listed is None else listed.turn
+    return Desk(journal, CallRules(), Troubles(), turn=turn + 1).to_decide()
+
+
+def _stands_on(folder: SessionFolder) -> tuple[Journal | None, Listed | None]:
+    """The journal of the branch that a session stands on, and its newest checkpoint there."""
     head = folder.head()
     if head is None:
-        return newest_journal(folder), 0
-    listed = folder.listed_one(head.file)
-    return Journal(folder.path, head.branch), 0 if listed is None else listed.turn
+        return newest_journal(folder), None
+    return Journal(folder.path, head.branch), folder.listed_one(head.file)

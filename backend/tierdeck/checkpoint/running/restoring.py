@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import secrets
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from tierdeck.checkpoint.checkpoint import Checkpoint, Origin
+from tierdeck.checkpoint.checkpoint import Checkpoint, Operation, Origin
 from tierdeck.checkpoint.folder import SessionFolder, Skipped
 from tierdeck.checkpoint.folder.head_pointer import HeadPointer
 from tierdeck.checkpoint.journal import BranchLine, Journal, journalled_branches
@@ -39,15 +39,17 @@ class Standing:
 
 
 def stand_at(folder: SessionFolder, chosen: Chosen) -> Standing:
-    """Go on from the checkpoint that was chosen; one that is not at HEAD begins a new branch.
+    """Go on from the checkpoint that was chosen; not at HEAD, or with its journal lost, it begins a new branch.
 
     Raises:
         CheckpointError: a journal can't be read or written, or HEAD not switched; the session is as it was.
     """
-    if chosen.branch is None:
+    journal = None
+    if chosen.branch is not None:
+        journal = Journal(folder.path, chosen.branch, line=BranchLine(folder.session_id, chosen.branch))
+    if journal is None or chosen.branch is None or lacks(journal, chosen.checkpoint.pending_operations):
         stands = go_back(folder, chosen.path.name, chosen.checkpoint, chosen.pointer)
         return replace(stands, skipped=chosen.skipped, problems=_problems(chosen.pointer, stands.journal))
-    journal = Journal(folder.path, chosen.branch, line=BranchLine(folder.session_id, chosen.branch))
     there = account_at(folder.path, chosen.checkpoint)
     spent, tokens = journal.line.spent_before, journal.line.tokens_before
     spending = known_at_least(there.on_branch(spent, tokens), journal)
@@ -173,6 +175,11 @@ def known_at_least(spending: Spending, journal: Journal) -> Spending:
     """The account with the turns noted after the checkpoint: what they cost is spent, though they are lost."""
     last = journal.last()
     return spending if last is None else spending.at_least(last.cost_of_session, last.tokens_of_session)
+
+
+def lacks(journal: Journal, operations: Sequence[Operation]) -> bool:
+    """Whether the journal of a branch does not have what a checkpoint of it had not finished: it was lost."""
+    return any(journal.find(operation.op_id) is None for operation in operations)
 
 
 def newest_journal(folder: SessionFolder) -> Journal | None:

@@ -87,9 +87,11 @@ def test_the_plan_shows_unfinished_operations_and_runs_none(run: Command, root: 
     )
     folder.save(pack_checkpoint(sample(session_id="mail", pending_operations=operations)))
     text = run("restore", "mail:1", "--dry-run").stdout
-    assert "2 operations not finished, and decided when the agent goes on" in text
-    assert "its outcome is not known, side effects" in text
-    assert "it was not begun, side effects" in text
+    assert "2 operations not finished, or made since; what becomes of each" in text
+    assert "b  send  turn 5  outcome unknown, side effects" in text
+    assert "asks: it was begun on branch" in text
+    assert "c  send  turn 5  not begun, side effects" in text
+    assert "not asked: it is made when the agent comes to it" in text
     plan = json.loads(run("restore", "mail:1", "--dry-run", "--json").stdout)["plan"]
     assert [(each["op_id"], each["state"]) for each in plan["unfinished"]] == [("b", "running"), ("c", "pending")]
 
@@ -156,7 +158,7 @@ def test_a_running_agent_is_asked_and_nothing_is_called_done(run: Command, sessi
         word, request_id = result.stdout.split()
         assert word == "requested"
         assert heads(session) == [3]
-        assert f"go back to {session.listed()[0].file}" in run("request", SESSION).stdout
+        assert "go back to checkpoint 1, turn" in run("request", SESSION).stdout
         assert run("request", SESSION, "--answer", request_id).exit_code == 10
         session.claim(request_id)
         session.answer(request_id, "refused", "the file is damaged")

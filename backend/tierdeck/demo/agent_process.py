@@ -12,15 +12,20 @@ from pathlib import Path
 _MAX_S = 5.0
 
 
+def log_beside(store: Path) -> Path:
+    """Where the agent of a demo store says what it does."""
+    return store.with_name(f"{store.stem}-agent.log")
+
+
 @contextmanager
 def agent_process(store: Path, *options: str) -> Iterator[subprocess.Popen[bytes]]:
-    """Run the live agent on a demo store while the block runs; what it says goes to `<stem>-agent.log` beside it.
+    """Run the live agent on a demo store while the block runs; what it says goes to `log_beside(store)`.
 
     It ends at the end of its standard input: here, when the block is left, and also when this process is killed. At
     the end of the block it is over, by force if it does not heed that.
     """
     command = [sys.executable, "-P", "-m", "tierdeck.demo.live_agent", str(store), "--ends-with-stdin", *options]
-    with store.with_name(f"{store.stem}-agent.log").open("ab") as log:
+    with log_beside(store).open("ab") as log:
         # In a session of its own keys pressed in this terminal don't reach it.
         process = subprocess.Popen(  # noqa: S603 # this interpreter, and a module of ours
             command, stdin=subprocess.PIPE, stdout=log, stderr=subprocess.STDOUT, start_new_session=True

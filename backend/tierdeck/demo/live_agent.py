@@ -16,7 +16,7 @@ from pathlib import Path
 
 from tierdeck.checkpoint.journal import CHOICES, Decision
 from tierdeck.checkpoint.running import CallRules, Question
-from tierdeck.config import PromotionSettings
+from tierdeck.config import CheckpointSettings, PromotionSettings
 from tierdeck.demo.build import checkpoints_beside
 from tierdeck.demo.mail_agent import MailAgent, say
 from tierdeck.errors import TierdeckError
@@ -25,7 +25,8 @@ from tierdeck.store import open_store
 
 LIVE = "s-15"
 PACE_S = 2.0
-_EVERY = 3
+# By default ten are kept: of turns this short they would be gone while their plan is read.
+_KEEP = CheckpointSettings(every_turns=5, keep_last=20)
 _INTERRUPTED = 130
 
 
@@ -66,7 +67,7 @@ def run_agent(options: argparse.Namespace) -> None:
             # The demo's operator wants to see what moves before it does.
             promotion=PromotionSettings(automatic=False),
             checkpoints=checkpoints_beside(store_path),
-            every=_EVERY,
+            keep=_KEEP,
             rules=CallRules(ask=never_twice if options.ends_with_stdin else ask_at_the_terminal),
             on_problem=say,
         ) as session,
@@ -89,7 +90,9 @@ def main() -> int:
 
 def _await_end_of_stdin(stop: threading.Event) -> None:
     """The other end of the pipe is closed when the console ends, by whatever means."""
-    sys.stdin.buffer.read()
+    # Not by `sys.stdin`: a thread that waits in it holds its lock, and an interpreter that ends meanwhile aborts.
+    while os.read(0, 4_096):
+        pass
     stop.set()
 
 

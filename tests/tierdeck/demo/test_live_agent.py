@@ -13,7 +13,8 @@ from pathlib import Path
 import pytest
 
 from tierdeck.checkpoint.folder import SessionFolder, list_sessions, open_session_folder
-from tierdeck.checkpoint.running import Asked, Rewound, fork, questions_of, rewind
+from tierdeck.checkpoint.journal import Decision
+from tierdeck.checkpoint.running import Asked, Rewound, fork, questions_at, questions_of, rewind
 from tierdeck.demo import build_demo
 from tierdeck.demo.agent_process import agent_process
 from tierdeck.demo.build import checkpoints_beside
@@ -75,14 +76,14 @@ def files(store: Path) -> list[str]:
     return [each.file for each in folder_of(store).listed()]
 
 
-def test_it_searches_opens_sends_and_saves_itself_every_third_turn(store: Path) -> None:
+def test_it_searches_opens_sends_and_saves_itself_every_fifth_turn(store: Path) -> None:
     done = run(store, *_QUICK, "--turns", "7")
     assert done.returncode == 0, done.stdout
     assert outbox(store)[:2] == ["mail 1 to lena", "mail 2 to park"]
     assert len(outbox(store)) == 7
     found = folder_of(store).listed()
-    assert [each.turn for each in found] == [1, 3, 6, 7]
-    assert [each.summary.reason for each in found if each.summary] == ["manual", "auto", "auto", "exit"]
+    assert [each.turn for each in found] == [1, 5, 7]
+    assert [each.summary.reason for each in found if each.summary] == ["manual", "auto", "exit"]
     with open_store(store) as opened:
         [used] = session_uses(opened, agent="live-agent")
     assert (used.session.external_id, used.pulls) == (LIVE, 7)
@@ -135,12 +136,30 @@ def test_asked_to_go_back_it_answers_at_its_turn_s_end_and_sends_no_mail_of_the_
 def test_a_rewind_of_the_dead_one_is_done_at_once_and_it_asks_about_each_mail_it_comes_to_again(
     store: Path,
 ) -> None:
-    assert run(store, *_QUICK, "--turns", "5").returncode == 0
+    assert run(store, *_QUICK, "--turns", "7").returncode == 0
     assert isinstance(rewind(folder_of(store), files(store)[1], by="mira"), Rewound)
-    done = run(store, *_QUICK, "--turns", "6", said="done\nskip\n")
+    done = run(store, *_QUICK, "--turns", "8", said="done\nskip\n")
     assert done.returncode == 0, done.stdout
-    assert "send mail 4 to priya: it was done on branch" in done.stdout
-    assert [line.split()[1] for line in outbox(store)] == ["1", "2", "3", "4", "5", "6"]
+    assert "send mail 6 to nadia: it was done on branch" in done.stdout
+    assert [line.split()[1] for line in outbox(store)] == ["1", "2", "3", "4", "5", "6", "7", "8"]
+
+
+@pytest.mark.spec("SPEC-09.23")
+@pytest.mark.case("K28")
+def test_what_an_operator_decided_with_the_request_beats_the_running_agent_s_own_rule(store: Path) -> None:
+    with agent_process(store, *_QUICK):
+        until(lambda: len(outbox(store)) > 8)
+        folder = folder_of(store)
+        fifth = folder.listed()[1]
+        found = {str(q.about.request.value()): q for q in questions_at(fifth.path, "rewind") if q.about.request}
+        again = {found["mail 7 to sven"].about.op_id: Decision("run again", by="mira")}
+        asked = rewind(folder, fifth.file, by="mira", decisions=again)
+        assert isinstance(asked, Asked)
+        until(lambda: folder.answer_to(asked.request_id) is not None)
+        until(lambda: outbox(store).count("mail 7 to sven") == 2)
+        sent = len(outbox(store))
+        until(lambda: len(outbox(store)) > sent + 2)
+    assert len(outbox(store)) - len(set(outbox(store))) == 1
 
 
 def test_a_fork_goes_on_under_its_own_name_while_the_first_one_runs(store: Path) -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import click
 
-from tierdeck.demo.agent_process import agent_process
+from tierdeck.demo.agent_process import agent_process, log_beside
 from tierdeck.demo.build import DemoCheckpoints, DemoSummary, build_demo
 from tierdeck.model import NodeType, Tier
 from tierdeck_tui.cli.console import open_console
@@ -53,6 +53,8 @@ def demo_verb(run: Run, /, keep: str | None, has_agent: bool) -> int:
             run.use_flag("checkpoints.folder", str(summary.checkpoints.root.absolute()), "demo")
             return _open_with_agent(run, path) if has_agent else open_console(run, path)
         put("\n".join(_sentences(summary)))
+    if has_agent:
+        talk("no agent was started: it works while the console is open")
     if keep is None:
         talk("the store is gone again; --keep DIR keeps it, and in a terminal the console opens on it")
     return 0
@@ -61,7 +63,11 @@ def demo_verb(run: Run, /, keep: str | None, has_agent: bool) -> int:
 def _open_with_agent(run: Run, path: Path) -> int:
     with agent_process(path) as process:
         talk(f"the agent is process {process.pid}; `python -m tierdeck.demo.live_agent {path}` starts it again")
-        return open_console(run, path)
+        code = open_console(run, path)
+    if process.returncode > 0:
+        said = log_beside(path).read_text("utf-8", "replace").splitlines()
+        talk(f"the agent had failed: {said[-1] if said else f'exit code {process.returncode}'}")
+    return code
 
 
 @contextmanager

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from types import CodeType
 
 _FILE = "<string>"  # what a REPL's `exec` calls a cell
@@ -25,25 +25,34 @@ class CellSources:
             tree = ast.parse(cell)
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             return
+        imports = list(_imports(tree))
         for node in ast.walk(tree):
             if isinstance(node, _Function) and (text := ast.get_source_segment(cell, node, padded=True)):
-                self.by_code.update(dict.fromkeys(_own_code(node), text))
+                self.by_code.update(dict.fromkeys(_own_code(node, imports), text))
 
     def add(self, code: CodeType, text: str) -> None:
         """Take in one function by its code."""
         self.by_code[code] = text
 
 
-def _own_code(node: _Function) -> Iterator[CodeType]:
-    """The code that the function has when it is compiled by itself, where it stood."""
-    whole = ast.Expression(node) if isinstance(node, ast.Lambda) else ast.Module([node], type_ignores=[])
-    mode = "eval" if isinstance(node, ast.Lambda) else "exec"
+def _imports(tree: ast.AST) -> Iterator[ast.stmt]:
+    """What the cell itself imports: calls of a method of an imported name are compiled in another way."""
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            yield node
+        elif not isinstance(node, _Function | ast.ClassDef):
+            yield from _imports(node)
+
+
+def _own_code(node: _Function, imports: Sequence[ast.stmt]) -> Iterator[CodeType]:
+    """The code that the function has when it is compiled without its surroundings, where it stood."""
+    statement = ast.copy_location(ast.Expr(node), node) if isinstance(node, ast.Lambda) else node
     name = "<lambda>" if isinstance(node, ast.Lambda) else node.name
     try:
         # dont_inherit: or the `from __future__` of this file would make it another code than the cell's.
-        compiled = compile(whole, _FILE, mode, dont_inherit=True)
+        compiled = compile(ast.Module([*imports, statement], type_ignores=[]), _FILE, "exec", dont_inherit=True)
     except (SyntaxError, ValueError, RecursionError):
-        return  # a `return` or `nonlocal` that only its surroundings make sense of
+        return  # a `nonlocal` that only its surroundings make sense of
     codes = [each for each in compiled.co_consts if isinstance(each, CodeType) and each.co_name == name]
     # Lambdas among its defaults or decorators come before it.
     yield from codes[-1:]

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from rlm.environments import LocalREPL, extract_tool_value
 
 from tierdeck.checkpoint import Inert, Placeholder
+from tierdeck.checkpoint.instances import inert_of
 
 _ANSWER = "answer"
 _HISTORY = "history"
@@ -49,7 +50,8 @@ def put_variables(
             continue
         environment.locals[name] = _placed(environment, own, name, variables[name])
     for name, value in own.items():
-        environment.locals.setdefault(name, value)
+        if name not in left_out or _is_described(value, left_out[name]):
+            environment.locals.setdefault(name, value)
     return {name: value for name, value in left_out.items() if name not in environment.locals}
 
 
@@ -71,6 +73,14 @@ def _placed(environment: LocalREPL, own: Mapping[str, object], name: str, value:
     if name == _HISTORY and environment.compaction and isinstance(value, list):
         environment._compaction_history = value
     return value
+
+
+def _is_described(value: object, description: object) -> bool:
+    """Whether the set-up of the new REPL has made the very thing: a module, say, that it imports."""
+    found = inert_of(value, None)
+    if found is None or not isinstance(description, Inert):
+        return False
+    return (found.kind, found.name) == (description.kind, description.name)
 
 
 def _is_given_again(environment: LocalREPL, name: str, value: object) -> bool:

@@ -173,7 +173,7 @@ def _was_made(entry: Entry, past: set[str]) -> bool:
 
 
 def _planned(operation: Operation, branch: str, known: Entry | None) -> Entry:
-    """As the new journal has it. `branch` stays the one it was planned on, which tells that its id is of there."""
+    """As the new journal has it; `branch` is the one it was planned on."""
     # The journal may have a long request as one line only, and the digest of all of it.
     digest = call_digest(operation.kind, operation.request) if known is None else known.digest
     return Entry(

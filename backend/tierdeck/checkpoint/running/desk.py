@@ -46,7 +46,7 @@ class Desk:
         self._lock = threading.RLock()
         self._earlier = {entry.op_id: entry for entry in journal.operations() if entry.turn >= turn}
         self._earlier_turn = journal.last_turn
-        self._carried = [entry for entry in journal.operations() if entry.branch != journal.branch]
+        self._begun: set[str] = set()
         self._unwritten: set[str] = set()
         self._turn = turn
         self._seen: Counter[tuple[int, str]] = Counter()
@@ -85,7 +85,6 @@ class Desk:
             self._seen[block, digest] += 1
             line = self._journal.line
             key = op_id(line.session_id, line.branch, self._turn, block, sequence, digest)
-            key = self._carried_over(key, digest) or key
             self._claimed.add(key)
         entry = Entry(key, kind, "pending", self._turn, has_side_effects, digest, line.branch, store_value(request))
         return Call(self, entry, kind)
@@ -115,16 +114,21 @@ class Desk:
 
     def to_decide(self) -> tuple[OpenOperation, ...]:
         """The calls that can be decided about before the agent comes to them again, as far as they are known."""
-        with self._lock:
-            earlier = [self._journal.find(op_id) for op_id in self._earlier]
         operations = self._journal.operations()
+        with self._lock:
+            own = [entry for entry in operations if self._is_left(entry)]
         made = Counter(entry.digest for entry in operations if entry.state != "pending")
         before: list[Entry] = []
         for entry in self._journal.before():
             made[entry.digest] -= 1
             if made[entry.digest] < 0:
                 before.append(entry)
-        return open_operations([entry for entry in earlier if entry is not None], before)
+        return open_operations(own, before)
+
+    def _is_left(self, entry: Entry) -> bool:
+        """Whether an earlier process left it so: made in this turn, or unfinished in one before."""
+        is_unfinished = entry.state in ("pending", "running") and entry.op_id not in self._begun
+        return is_unfinished or entry.op_id in self._earlier
 
     def questions(self) -> tuple[Question, ...]:
         """Those of them that will be asked about."""
@@ -157,6 +161,7 @@ class Desk:
         with self._lock:
             self._made += 1
             self._earlier.pop(entry.op_id, None)
+            self._begun.add(entry.op_id)
         written = entry
         if known is None and not entry.has_side_effects:
             # Nobody has to judge a model's call; whole prompts would make the journal larger than the checkpoints.
@@ -174,15 +179,6 @@ class Desk:
         said = f"{type(error).__name__}: {error}"
         if entry.op_id not in self._unwritten:
             self._write(lambda: self._journal.finish(entry.op_id, "failed", store_value(said)))
-
-    def _carried_over(self, key: str, digest: str) -> str | None:
-        """The id of the same call as the branch that this one began from has planned it; ids are others there."""
-        if self._journal.find(key) is not None:
-            return None
-        for other in self._carried:
-            if (other.turn, other.digest) == (self._turn, digest) and other.op_id not in self._claimed:
-                return other.op_id
-        return None
 
     def _question(self, entry: Entry, known: Entry | None) -> Question | None:
         if known is not None and known.state != "pending":

@@ -158,7 +158,8 @@ class RunningSession:
             ConflictError: a turn or a call was made already.
             NotFoundError: no file is at the path.
             DamagedCheckpointError, NewerCheckpointError, CheckpointLimitError: the one at the path can't be
-                read, or of all the session's not one can. The session is as it was.
+                read, or of all the session's not one can.
+            CheckpointKeyError: the same, since it was sealed with another key or none. The session is as it was.
 
         Spec: SPEC-09.23
         """

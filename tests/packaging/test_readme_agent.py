@@ -59,7 +59,7 @@ def test_its_commands_compare_fork_and_rewind_and_both_sessions_go_on_without_a_
 ) -> None:
     monkeypatch.chdir(killed)
     commands = re.findall(r"^tierdeck (checkpoint .+)$", _PAGE, re.MULTILINE)
-    assert [command.split()[3] for command in commands] == ["list", "diff", "restore", "restore"]
+    assert [command.split()[3] for command in commands] == ["list", "operations", "diff", "restore", "restore"]
     for command in commands:
         done = CliRunner().invoke(cli, shlex.split(command))
         assert done.exit_code == 0, (command, done.output)

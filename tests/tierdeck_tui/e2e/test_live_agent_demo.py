@@ -57,6 +57,12 @@ def test_the_agent_is_live_goes_back_when_asked_and_at_once_when_it_was_killed(
     tmux.send("3")
     screen = tmux.wait_for("the first mail")
     assert "1 live" in screen
+    tmux.send("c")
+    tmux.wait_for("Ask for it")
+    tmux.send("Tab")
+    tmux.wait_for("▸ Ask for it")
+    tmux.send("Enter")
+    tmux.wait_for("checkpoint now: applied")
     restore(tmux, 1, rewinds=True)
     tmux.wait_for("applied")
     assert session(tmp_path / "kept").is_live()

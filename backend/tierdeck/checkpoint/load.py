@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import TypeVar
 
+from tierdeck.checkpoint.ahead import Ahead
 from tierdeck.checkpoint.checkpoint import OPERATION_STATES, Checkpoint, Operation, Unread
+from tierdeck.checkpoint.limits import MB
 from tierdeck.checkpoint.loss import LOSS_KINDS, Loss
 from tierdeck.checkpoint.pack import CELLS, LOST, MEMORY, MESSAGES, PARTS, PENDING, TRAJECTORY
 from tierdeck.checkpoint.reading import CheckpointFile, Sections
-from tierdeck.checkpoint.table import PART, POOL, UNITS, VARIABLE
+from tierdeck.checkpoint.table import PART, POOL, UNITS, VARIABLE, Table
 from tierdeck.errors import DamagedCheckpointError
 
+_AHEAD_FROM_BYTES = MB
 _T = TypeVar("_T")
 
 
@@ -33,8 +37,9 @@ def load_checkpoint(file: CheckpointFile) -> Checkpoint:
 
     Spec: SPEC-09.23
     """
-    file.verify()
-    values, summary = _values(file), file.head.summary
+    with _ahead(file) as ahead:
+        file.verify()
+        values, summary = _values(file, ahead), file.head.summary
     return Checkpoint(
         session_id=summary.session_id,
         checkpoint_id=summary.checkpoint_id,
@@ -76,8 +81,25 @@ def read_operations(file: CheckpointFile) -> tuple[Operation, ...]:
     return tuple(_operation(file, item) for item in listed)
 
 
-def _values(file: CheckpointFile) -> _Values:
-    table, sections, budget = file.table(), Sections(file), file.budget()
+def _ahead(file: CheckpointFile) -> AbstractContextManager[Ahead | None]:
+    """Sections of a large file are decompressed beside its verification, and beside decoding."""
+    if file.head.summary.raw_bytes < _AHEAD_FROM_BYTES:
+        return nullcontext()
+    return Ahead(lambda: _in_order(file.table()), lambda number: file.raw_section(number, before_verified=True))
+
+
+def _in_order(table: Table) -> Iterator[tuple[int, int]]:
+    """The sections in the order in which `_values` asks for them, and their sizes."""
+    found: dict[int, int] = {}
+    for unit in table.units:
+        for number in (unit.pool, unit.section):
+            if number is not None and number not in found:
+                found[number] = table.sections[number].raw_bytes
+                yield number, found[number]
+
+
+def _values(file: CheckpointFile, ahead: Ahead | None) -> _Values:
+    table, sections, budget = file.table(), Sections(file, ahead), file.budget()
     variables: dict[str, object] = {}
     parts: dict[str, object] = {}
     unread = [

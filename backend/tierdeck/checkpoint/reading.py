@@ -20,6 +20,7 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Protocol
 
+from tierdeck.checkpoint.ahead import Ahead
 from tierdeck.checkpoint.budget import Budget
 from tierdeck.checkpoint.compression import ZSTD, decompress
 from tierdeck.checkpoint.decode import decode_pool, decode_unit
@@ -127,8 +128,11 @@ class CheckpointFile:
         pool = None if unit.pool is None else sections.pool(unit.pool, budget)
         return decode_unit(sections.raw_of(unit), form=unit.form, pool=pool, minor=self.head.minor, budget=budget)
 
-    def raw_section(self, number: int) -> bytes:
+    def raw_section(self, number: int, *, before_verified: bool = False) -> bytes:
         """A section's raw bytes, checked by its digest and by the frame's own checksum.
+
+        Args:
+            before_verified: the trailer is being checked, and nothing is made of the bytes before it is.
 
         Raises:
             DamagedCheckpointError: they are not what was written.
@@ -143,7 +147,8 @@ class CheckpointFile:
             )
         stored = self._source.read(self.head.sections_start + section.offset, section.stored_bytes)
         # Once the trailer has been checked, a frame's own checksum is enough; what is stored as it is has none.
-        if not (self._is_verified and section.codec == ZSTD) and _digest(stored) != section.stored_digest:
+        is_checked = self._is_verified or before_verified
+        if not (is_checked and section.codec == ZSTD) and _digest(stored) != section.stored_digest:
             raise DamagedCheckpointError(f"read checkpoint {self.name}: section {number} was changed")
         return self._decompressed(section.codec, stored, section.raw_bytes, f"section {number}")
 
@@ -187,23 +192,29 @@ class CheckpointFile:
 class Sections:
     """What was read of a file's sections, so that units of one group or pool read it once."""
 
-    def __init__(self, file: CheckpointFile) -> None:
+    def __init__(self, file: CheckpointFile, ahead: Ahead | None = None) -> None:
         self._file = file
+        self._ahead = ahead
         self._number, self._raw = -1, b""
         self._pools: dict[int, list[object]] = {}
 
     def raw_of(self, unit: UnitEntry) -> memoryview:
         """A unit's raw bytes."""
         if unit.section != self._number:
-            self._number, self._raw = unit.section, self._file.raw_section(unit.section)
+            self._number, self._raw = -1, b""  # one after the other, not both
+            self._number, self._raw = unit.section, self._section(unit.section)
         return memoryview(self._raw)[unit.start : unit.start + unit.raw_bytes]
 
     def pool(self, number: int, budget: Budget) -> list[object]:
         """The objects of a pool section."""
         if number not in self._pools:
-            raw = self._file.raw_section(number)
+            raw = self._section(number)
             self._pools[number] = decode_pool(raw, minor=self._file.head.minor, budget=budget)
         return self._pools[number]
+
+    def _section(self, number: int) -> bytes:
+        made = None if self._ahead is None else self._ahead.take(number)
+        return self._file.raw_section(number) if made is None else made
 
 
 class _OpenFile:

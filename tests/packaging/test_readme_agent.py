@@ -74,3 +74,15 @@ def test_its_commands_compare_fork_and_rewind_and_both_sessions_go_on_without_a_
     with Letters(killed) as agent:
         agent.finish("done", "done", "skip")
     assert sent(killed) == [*ALL, 6, 7, 8, 9]  # the fork's letters are not this session's
+
+
+def test_what_the_tour_says_of_the_demo_s_live_agent_is_so(tmp_path: Path) -> None:
+    [demo] = re.findall(r"`tierdeck (demo --keep DIR --agent)`", README)
+    [module, store] = re.findall(r"`\.venv/bin/python -m (\S+) (DIR/demo\.db)`", README)[0]
+    assert CliRunner().invoke(cli, shlex.split(demo.replace("DIR", str(tmp_path)))).exit_code == 0
+    command = [sys.executable, "-m", module, store.replace("DIR", str(tmp_path)), "--turns", "5", "--pace", "0.02"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+    assert done.returncode == 0, done.stdout
+    assert len((tmp_path / "demo-outbox.txt").read_text("utf-8").splitlines()) == 5
+    asked = ["checkpoint", "--checkpoints", str(tmp_path / "demo-checkpoints"), "var", "s-15:2", "pid"]
+    assert f"process {CliRunner().invoke(cli, asked).output.strip()}\n" in done.stdout

@@ -23,6 +23,7 @@ from tierdeck.checkpoint.folder.lease import LEASE_FILE
 from tierdeck.checkpoint.folder.locks import is_locked
 from tierdeck.checkpoint.folder.requests import ANSWER_PREFIX, CLAIM_FILE, read_answer, read_request
 from tierdeck.checkpoint.folder.sessions import session_folders
+from tierdeck.checkpoint.key_file import read_key_file
 from tierdeck.config import Settings
 from tierdeck.errors import CheckpointError, InvalidValueError
 
@@ -65,9 +66,26 @@ def root_of(settings: Settings) -> Path:
     return checkpoints_root(settings.checkpoints.folder or None)
 
 
-def folder_of(info: SessionInfo) -> SessionFolder:
-    """The session's folder."""
-    return SessionFolder(info.path, info.session_id)
+def key_of(settings: Settings) -> bytes | None:
+    """The key that checkpoints are sealed with, from the file that the settings name; None when they name none.
+
+    Raises:
+        CheckpointKeyError: the file can't be read, others can read it, or it holds no key.
+        InvalidValueError: the settings name no path.
+    """
+    named = settings.checkpoints.key_file
+    if not named:
+        return None
+    try:
+        path = Path(named).expanduser()
+    except RuntimeError as e:
+        raise InvalidValueError(f"read key file {named[:200]!r}: there is no such user") from e
+    return read_key_file(path)
+
+
+def folder_of(info: SessionInfo, key: bytes | None = None) -> SessionFolder:
+    """The session's folder; with the key where files are sealed or checked."""
+    return SessionFolder(info.path, info.session_id, key=key)
 
 
 def read_sessions(root: Path, opened: Collection[str] | None) -> Sessions:

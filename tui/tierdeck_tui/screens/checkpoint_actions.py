@@ -25,7 +25,7 @@ from tierdeck.checkpoint.folder import (
 )
 from tierdeck.errors import StoppedError, TierdeckError
 from tierdeck_tui.action_app import ActionApp
-from tierdeck_tui.reading.checkpoint_sessions import folder_of
+from tierdeck_tui.reading.checkpoint_sessions import folder_of, key_of
 from tierdeck_tui.reading.console import Console
 from tierdeck_tui.screens.checkpoint_diff import CheckpointDiffScreen
 from tierdeck_tui.screens.choice import Choice, ChoiceDialog
@@ -80,6 +80,10 @@ class CheckpointActionsScreen(JobScreen):
         """How wide a line of a dialog's text may be, its scrollbar left out."""
         return min(MAX_DIALOG_CELLS, self.app.size.width * 96 // 100 - 6)
 
+    def key(self) -> bytes | None:
+        """The operator's key. For a worker: it reads a file. Raises CheckpointKeyError, InvalidValueError."""
+        return key_of(self.deck.settings)
+
     def done(self, message: str) -> None:
         """Say what was done, and show what came of it."""
         self.notify(message)
@@ -113,7 +117,7 @@ class CheckpointActionsScreen(JobScreen):
         try:
             found = await self.at_work(
                 f"verify {what}{' deep' if is_deep else ''}",
-                lambda tell, stop: _verify_all(chosen, tell, stop, is_deep=is_deep),
+                lambda tell, stop: _verify_all(chosen, self.key(), tell, stop, is_deep=is_deep),
                 lambda done, total: f"{size(done)} of {size(total)}",
             )
         except StoppedError:
@@ -229,7 +233,7 @@ class CheckpointActionsScreen(JobScreen):
 
 
 def _verify_all(
-    chosen: Sequence[Listed], tell: OnProgress, should_stop: ShouldStop, *, is_deep: bool
+    chosen: Sequence[Listed], key: bytes | None, tell: OnProgress, should_stop: ShouldStop, *, is_deep: bool
 ) -> list[_Verified]:
     """What was found of each; raises StoppedError, and what was found until then is kept beside the files."""
     total = sum(each.size_bytes for each in chosen)
@@ -244,6 +248,7 @@ def _verify_all(
             CONSOLE_LIMITS,
             use_cache=False,  # a disk that lost bits since looks as it did
             is_deep=is_deep,
+            key=key,
             on_progress=lambda now, _, start=start: tell(start + now, total),  # type: ignore[misc]
             should_stop=should_stop,
         )

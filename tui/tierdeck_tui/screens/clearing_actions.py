@@ -57,21 +57,27 @@ class ClearingActionsScreen(CheckpointActionsScreen):
     async def _prune(self, info: SessionInfo) -> None:
         if self.is_busy():
             return
-        folder = folder_of(info)
         try:
-            plan = await self.at_work(
-                "prune: looking at what is protected", lambda _, __: plan_prune(folder, self._policy()), _of
-            )
+            plan = await self.at_work("prune: what is protected", partial(self._planned, info), _sessions)
             if not await self._confirm_prune(info, plan):
                 return
-            report = await self.at_work("prune", partial(_pruned, folder, plan), _of)
+            report = await self.at_work("prune", partial(self._pruned_by, info, plan), _of)
         except StoppedError:
-            self.done("pruning was stopped; what went to the trash until then is there")
+            self.notify("stopped: nothing was cleared away")
         except TierdeckError as e:
             self.shell.show_error(e)
             self.reload()
         else:
             self._tell_pruned(info, report)
+
+    def _planned(self, info: SessionInfo, tell: OnProgress, should_stop: ShouldStop) -> PrunePlan:
+        folder = folder_of(info, self.key())
+        return plan_prune(folder, self._policy(), on_progress=tell, should_stop=should_stop)
+
+    def _pruned_by(
+        self, info: SessionInfo, plan: PrunePlan, tell: OnProgress, should_stop: ShouldStop
+    ) -> PruneReport:
+        return prune(folder_of(info, self.key()), plan, on_progress=tell, should_stop=should_stop)
 
     def _tell_pruned(self, info: SessionInfo, report: PruneReport) -> None:
         self._pruned = (info, report.moved) if report.moved else None
@@ -80,7 +86,8 @@ class ClearingActionsScreen(CheckpointActionsScreen):
         moved = f"moved {counted(len(report.moved), 'checkpoint')}, {size(report.moved_bytes)}, to the trash"
         gone = len(report.emptied.files)
         removed = f"; {counted(gone, 'older one')} in the trash removed for good" if gone else ""
-        self.done(f"{moved}{removed}; u puts them back")
+        stopped = "stopped: " if report.is_stopped else ""
+        self.done(f"{stopped}{moved}{removed}" + ("; u puts them back" if report.moved else ""))
 
     async def _confirm_prune(self, info: SessionInfo, plan: PrunePlan) -> bool:
         text = "\n".join(text_of(one).rstrip() for one in prune_lines(plan, now_ms(), self.dialog_cells))
@@ -177,8 +184,8 @@ def _of(done: int, total: int) -> str:
     return f"{count(done)} of {counted(total, 'checkpoint')}"
 
 
-def _pruned(folder: SessionFolder, plan: PrunePlan, _: OnProgress, __: ShouldStop) -> PruneReport:
-    return prune(folder, plan)
+def _sessions(done: int, total: int) -> str:
+    return f"{count(done)} of {counted(total, 'session')} asked what they began from"
 
 
 def _emptied(folder: SessionFolder, shown: int) -> Emptied:

@@ -92,7 +92,7 @@ class ReasonedDialog(Dialog[Result]):
 
     def action_cancel(self) -> None:
         """Close without doing anything; ask before something typed is lost."""
-        if not any(box.value.strip() for box in self.query(SafeInput)):
+        if not self.holds_work():
             super().action_cancel()
             return
 
@@ -100,7 +100,7 @@ class ReasonedDialog(Dialog[Result]):
             if is_sure:
                 self.dismiss(None)
 
-        text = "What you typed is not kept. Cancel goes back to it."
+        text = "What you entered is not kept. Cancel goes back to it."
         self.app.push_screen(ConfirmDialog(f"{self._confirm}: leave it?", text, confirm="Drop it"), leave)
 
     def _go_to_confirm(self) -> bool:
@@ -108,6 +108,10 @@ class ReasonedDialog(Dialog[Result]):
         if not button.disabled:
             button.focus()
         return not button.disabled
+
+    def holds_work(self) -> bool:
+        """Whether something was typed that would be lost."""
+        return any(box.value.strip() for box in self.query(SafeInput))
 
     def lacking(self) -> str:
         """What the answer still lacks, in words; empty when nothing does."""

@@ -5,19 +5,20 @@ Nothing is called done before it is: a rewind that an agent was asked for is `re
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Mapping
+from functools import partial
 
 from textual import work
 
-from tierdeck.checkpoint.folder import FoundCheckpoint, Listed, SessionFolder, SessionInfo
-from tierdeck.checkpoint.running.restore import Asked, Forked, Rewound, fork, rewind
-from tierdeck.errors import ConflictError, TierdeckError
+from tierdeck.checkpoint.folder import FoundCheckpoint, Listed, SessionInfo
+from tierdeck.checkpoint.running import Asked, Forked, RestoreMode, Rewound, fork, rewind
+from tierdeck.errors import StoppedError, TierdeckError
 from tierdeck_tui.reading.checkpoint_sessions import folder_of, root_of
-from tierdeck_tui.reading.restore_plan import RestoreMode, RestorePlan, read_restore_plan
+from tierdeck_tui.reading.restore_offer import RestoreOffer, read_offers
+from tierdeck_tui.screens.job import OnProgress, ShouldStop
 from tierdeck_tui.screens.request_actions import RequestActionsScreen, Waiting
-from tierdeck_tui.screens.restore import MODES, Restore, RestoreDialog
-from tierdeck_tui.view.line import line
+from tierdeck_tui.screens.restore import Restore, RestoreDialog
+from tierdeck_tui.view.format import size
 from tierdeck_tui.view.safe_text import safe
 
 
@@ -36,53 +37,65 @@ class RestoreActionsScreen(RequestActionsScreen):
     async def _restore(self, info: SessionInfo, listed: Listed) -> None:
         if self.is_busy():
             return
-        self.show_job(line("restore: checking the file, and what would change…"))
         try:
-            plans, why_not = await asyncio.to_thread(_plans, FoundCheckpoint(listed, folder_of(info)))
+            offers = await self.at_work("restore: checking the file", partial(self._offers, info, listed), _bytes)
+            dialog = RestoreDialog(offers, by=self.deck.operator(), reveal=self.is_revealed)
+            wanted = await self.app.push_screen_wait(dialog)
+            if wanted is None:
+                return
+            done = await self.at_work(wanted.plan.mode, partial(self._do, info, wanted), _bytes)
+        except StoppedError:
+            self.notify("stopped: nothing was changed")
         except TierdeckError as e:
             self.shell.show_error(e)
-            return
-        finally:
-            self.show_job(())
-        wanted = await self.app.push_screen_wait(RestoreDialog(plans, why_not=why_not))
-        if wanted is None:
-            return
-        self.show_job(line(f"{wanted.plan.mode}: at work…"))
-        try:
-            done = await asyncio.to_thread(self._do, info, wanted)
-        except TierdeckError as e:
-            self.shell.show_error(e)
+            self.reload()
         else:
-            self._tell(folder_of(info), wanted, done)
-        finally:
-            self.show_job(())
+            self._tell(info, wanted, done)
 
-    def _do(self, info: SessionInfo, wanted: Restore) -> Forked | Rewound | Asked:
-        plan = wanted.plan
+    def _offers(
+        self, info: SessionInfo, listed: Listed, tell: OnProgress, should_stop: ShouldStop
+    ) -> Mapping[RestoreMode, RestoreOffer]:
+        key = self.key()
+        found = FoundCheckpoint(listed, folder_of(info, key))
+        return read_offers(found, key=key, on_progress=tell, should_stop=should_stop)
+
+    def _do(
+        self, info: SessionInfo, wanted: Restore, tell: OnProgress, should_stop: ShouldStop
+    ) -> Forked | Rewound | Asked:
+        plan, key = wanted.plan, self.key()
         if plan.mode == "fork":
-            return fork(root_of(self.deck.settings), plan.target.path, as_=wanted.new_session_id)
-        folder = folder_of(info)
-        head = folder.head()
-        if (0 if head is None else head.generation) != plan.generation:
-            raise ConflictError(
-                f"rewind session {info.session_id[:80]}: HEAD was switched since the plan was shown",
-                hint="look at the session again",
+            return fork(
+                root_of(self.deck.settings),
+                plan.target.path,
+                as_=wanted.new_session_id,
+                decisions=wanted.decisions,
+                key=key,
+                on_progress=tell,
+                should_stop=should_stop,
             )
-        return rewind(folder, plan.target.file, by=self.deck.operator())
+        return rewind(
+            folder_of(info, key),
+            plan.target.file,
+            by=self.deck.operator(),
+            expected_generation=plan.generation,
+            decisions=wanted.decisions,
+            on_progress=tell,
+            should_stop=should_stop,
+        )
 
-    def _tell(self, folder: SessionFolder, wanted: Restore, done: Forked | Rewound | Asked) -> None:
+    def _tell(self, info: SessionInfo, wanted: Restore, done: Forked | Rewound | Asked) -> None:
         turn = wanted.plan.target.turn
+        told = f"; {wanted.told}" if wanted.told else ""
         if isinstance(done, Asked):
-            self.asked_for(Waiting(folder, done.request_id, f"back to turn {turn}"))
+            self.asked_for(Waiting(folder_of(info), done.request_id, f"back to turn {turn}{told}"))
         elif isinstance(done, Forked):
-            self.done(f"applied: session {safe(done.session_id)} begins at turn {turn}; the old one is as it was")
+            begins = f"session {safe(done.session_id)} begins at turn {turn}; the old one is as it was"
+            self.done(f"applied: {begins}{told}")
         else:
-            self.done(f"applied: HEAD is at turn {turn}, on the new branch {done.branch}; the later ones stay")
+            self.done(
+                f"applied: HEAD is at turn {turn}, on the new branch {done.branch}; the later ones stay{told}"
+            )
 
 
-def _plans(found: FoundCheckpoint) -> tuple[Mapping[RestoreMode, RestorePlan], str]:
-    """The plan of each way that can be gone, and why a rewind is none."""
-    plans: dict[RestoreMode, RestorePlan] = {mode: read_restore_plan(found, mode) for mode in MODES}
-    if plans["rewind"].present is None:
-        return {"fork": plans["fork"]}, "The session stands at no checkpoint, so it can't go back: only a fork."
-    return plans, ""
+def _bytes(done: int, total: int) -> str:
+    return f"{size(done)} of {size(total)}"

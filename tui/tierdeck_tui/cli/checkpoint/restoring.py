@@ -6,7 +6,7 @@ the agent is asked, and until it has answered nothing is called done.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import click
@@ -122,7 +122,7 @@ def restore_verb(
 def _plan_lines(wanted: _Wanted) -> list[Line]:
     """The plan, its operations with what becomes of each: by their ids they are decided about."""
     cells = width_cells()
-    lines = plan_lines(replace(wanted.plan, unfinished=(), made_since=()), cells)
+    lines = plan_lines(wanted.plan, cells)
     if wanted.operations:
         head = f"{counted(len(wanted.operations), 'operation')} not finished, or made since; what becomes of each:"
         lines += [*wrap(line(Piece(head, "warning")), cells)]

@@ -8,8 +8,7 @@ from tierdeck.checkpoint.journal import Decision, Entry, StoredValue
 from tierdeck.checkpoint.limits import CONSOLE_LIMITS
 from tierdeck.checkpoint.running import OpenOperation
 from tierdeck.errors import CheckpointError
-from tierdeck.secret_scan import mask_secrets
-from tierdeck_tui.view.checkpoint.value import value_words
+from tierdeck_tui.view.checkpoint.inline_value import inline_words
 from tierdeck_tui.view.checkpoint.value_form import value_form
 from tierdeck_tui.view.line import Line, Piece, fit, line
 from tierdeck_tui.view.safe_text import safe
@@ -76,7 +75,7 @@ def request_words(value: StoredValue | None) -> str:
     if value is None:
         return ""
     try:
-        return mask_secrets(value_words(value.value(CONSOLE_LIMITS)))
+        return inline_words(value.value(CONSOLE_LIMITS))
     except CheckpointError:
         return "it can't be read"
 

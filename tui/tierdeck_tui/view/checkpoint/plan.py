@@ -25,7 +25,7 @@ _OUTCOMES = {
 
 
 def plan_lines(plan: RestorePlan, cells: int = 80) -> list[Line]:
-    """The whole plan in lines of at most `cells`; long lists are cut, and say by how much."""
+    """The plan without its calls, which have their choices; lines of at most `cells`, long lists cut."""
     sentences = [_what(plan), *_degraded(plan), _safety(plan), *_how(plan), _cost(plan)]
     lines = [part for sentence in sentences for part in wrap(line(*sentence), cells)]
     lines += [part for each in plan.problems for part in wrap(line(Piece(safe(each), "warning")), cells)]
@@ -33,8 +33,6 @@ def plan_lines(plan: RestorePlan, cells: int = 80) -> list[Line]:
     if plan.losses:
         lines += wrap(line(Piece(f"the checkpoint lacks: {losses_words(plan.losses)}", "warning")), cells)
         lines += _indented(loss_lines(plan.losses[:MAX_LISTED], cells - 2), len(plan.losses), cells)
-    lines += _operation_lines("not finished, and decided when the agent goes on", plan.unfinished, cells)
-    lines += _operation_lines("made since then; asked about before they are made again", plan.made_since, cells)
     return lines
 
 
@@ -114,14 +112,6 @@ def _change_lines(plan: RestorePlan, cells: int) -> list[Line]:
         return [line(Piece("what changes can't be told: the present can't be read", "warning"))]
     lines = [line(Piece("variables, from now to then:", "strong"))]
     return lines + diff_lines(plan.changes, cells, limit_rows=MAX_LISTED)
-
-
-def _operation_lines(heading: str, operations: Sequence[Operation], cells: int) -> list[Line]:
-    if not operations:
-        return []
-    head = f"{counted(len(operations), 'operation')} {heading}:"
-    rows = [operation_line(each, cells - 2) for each in operations[:MAX_LISTED]]
-    return wrap(line(Piece(head, "warning")), cells) + _indented(rows, len(operations), cells)
 
 
 def _indented(rows: Sequence[Line], total: int, cells: int) -> list[Line]:

@@ -11,7 +11,7 @@ import pytest
 from tests.tierdeck.adapters.rlms.adapter import UNCLOSED, Runs
 from tests.tierdeck.adapters.rlms.chat_server import Chat, ChatServer
 from tests.tierdeck.adapters.rlms.sums import CONTEXT, QUESTION, TURNS, says, sums
-from tests.tierdeck.adapters.rlms.test_saved_state import breaks_at, broken_and_resumed, cells, ending
+from tests.tierdeck.adapters.rlms.test_saved_state import breaks_at, broken_and_resumed, cells, ending, fails_at
 from tierdeck.errors import ConflictError, InvalidValueError
 from tierdeck.session import open_session
 
@@ -30,11 +30,7 @@ def test_a_sub_run_that_was_under_way_is_gone_through_again_and_its_done_calls_a
             return says("x = rlm_query('deep ' + context)" if chat.turn == 1 else ending("x"))
         return says("part = rlm_query('child')" if chat.turn == 1 else ending("part"))
 
-    def fail(chat: Chat) -> None:
-        if chat.turn == 2:
-            raise ConnectionAbortedError
-
-    server.script, server.before_answer = script, fail
+    server.script, server.before_answer = script, fails_at(2)
     with pytest.raises(openai.APIConnectionError):
         runs.go_on(max_depth=2, every=5)
     assert [chat.name for chat in server.chats] == ["turn 1", "turn 1", "deep child", "turn 2", "turn 2"]

@@ -13,6 +13,7 @@ from tests.tierdeck.adapters.rlms.adapter import UNCLOSED, Ran, Runs
 from tests.tierdeck.adapters.rlms.chat_server import Chat, ChatServer
 from tests.tierdeck.adapters.rlms.sums import says
 from tierdeck.checkpoint.folder import Request, open_session_folder
+from tierdeck.session import open_session
 
 pytestmark = UNCLOSED
 
@@ -34,14 +35,19 @@ def cells(*turns: str | Sequence[str]) -> Callable[[Chat], str]:
     return script
 
 
-def breaks_at(server: ChatServer, runs: Runs, turn: int, **settings: Any) -> None:
-    """Let the connection to the model break in a turn, which ends the process as far as a session can tell."""
+def fails_at(turn: int) -> Callable[[Chat], None]:
+    """A connection that breaks in that turn."""
 
     def fail(chat: Chat) -> None:
         if chat.turn == turn:
             raise ConnectionAbortedError
 
-    server.before_answer = fail
+    return fail
+
+
+def breaks_at(server: ChatServer, runs: Runs, turn: int, **settings: Any) -> None:
+    """Let the connection to the model break in a turn, which ends the process as far as a session can tell."""
+    server.before_answer = fails_at(turn)
     with pytest.raises(openai.APIConnectionError):
         runs.go_on(**settings)
     server.before_answer = lambda chat: None
@@ -158,3 +164,28 @@ def test_an_operator_s_wish_for_a_checkpoint_is_met_at_the_end_of_the_turn(serve
     [only] = open_session_folder(runs.folder, "s").listed()
     assert only.summary is not None
     assert (only.turn, only.summary.label, only.summary.reason) == (2, "look", "manual")
+
+
+@pytest.mark.spec("SPEC-09.23")
+@pytest.mark.case("K28")
+def test_a_journalled_tool_of_a_cell_that_runs_again_does_its_work_once(server: ChatServer, runs: Runs) -> None:
+    server.script = cells('got = [mail("a"), mail("b"), mail("a")]', ending("got"))
+    sent: list[str] = []
+
+    def mail(to: str) -> str:
+        sent.append(to)
+        return f"{len(sent)}: {to}"
+
+    def process() -> str:
+        with open_session(None, "s", checkpoints=runs.folder, every=9) as session:
+            tools = {"mail": session.journalled("mail")(mail)}
+            rlm = runs.rlm(session, resumed=session.resume(), custom_tools=tools)
+            answer: str = rlm.completion("a context").response
+            return answer
+
+    server.before_answer = fails_at(2)
+    with pytest.raises(openai.APIConnectionError):
+        process()
+    server.before_answer = lambda chat: None
+    assert process() == "['1: a', '2: b', '3: a']"
+    assert sent == ["a", "b", "a"]

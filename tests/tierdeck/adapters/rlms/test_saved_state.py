@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import openai
@@ -13,6 +14,7 @@ from tests.tierdeck.adapters.rlms.adapter import UNCLOSED, Ran, Runs
 from tests.tierdeck.adapters.rlms.chat_server import Chat, ChatServer
 from tests.tierdeck.adapters.rlms.sums import says
 from tierdeck.checkpoint.folder import Request, open_session_folder
+from tierdeck.checkpoint.running import fork
 from tierdeck.session import open_session
 
 pytestmark = UNCLOSED
@@ -189,3 +191,38 @@ def test_a_journalled_tool_of_a_cell_that_runs_again_does_its_work_once(server: 
     server.before_answer = lambda chat: None
     assert process() == "['1: a', '2: b', '3: a']"
     assert sent == ["a", "b", "a"]
+
+
+@dataclass
+class Place:
+    row: int
+    tags: set[str]
+
+
+@pytest.mark.spec("SPEC-09.21")
+@pytest.mark.case("K11")
+@pytest.mark.parametrize("knows_class", [True, False], ids=["with-the-class", "without-it"])
+def test_an_instance_of_a_host_s_class_comes_back_as_one_when_the_host_hands_over_the_class(
+    server: ChatServer, runs: Runs, knows_class: bool
+) -> None:
+    classes = {f"{Place.__module__}.Place": Place} if knows_class else None
+    server.script = cells('spots = {"a": Place(3, {"x"})}', ending("(type(spots['a']).__name__, kind(spots['a']))"))
+    tools = {"Place": Place, "kind": lambda value: value == Place(3, {"x"})}
+    breaks_at(server, runs, 2, custom_tools=tools, classes=classes)
+    ran = runs.go_on(custom_tools=tools, classes=classes)
+    assert ran.answer == ("('Place', True)" if knows_class else "('Record', False)")
+
+
+@pytest.mark.spec("SPEC-09.23")
+def test_a_fork_goes_on_from_its_checkpoint_by_itself_and_the_first_run_is_untouched(
+    server: ChatServer, runs: Runs
+) -> None:
+    server.script = cells("seen = [1]", "seen.append(2)", ending("seen"))
+    assert runs.go_on().answer == "[1, 2]"
+    first = open_session_folder(runs.folder, "s").listed()[0]
+    forked = fork(runs.folder, first.path, as_="t")
+    server.script = cells("", "seen.append(9)", ending("seen"))
+    assert runs.go_on(session_id=forked.session_id).answer == "[1, 9]"
+    assert "It was forked from session s." in server.chats[-1].text
+    assert runs.go_on().answer == "[1, 2]"
+    assert len(server.chats) == 3 + 2

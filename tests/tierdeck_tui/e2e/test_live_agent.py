@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -24,13 +25,20 @@ def console(tmux: Tmux, folder: Path) -> None:
     tmux.wait_for("turn 4")
 
 
-def restore(tmux: Tmux, turn: int, *, rewinds: bool = False) -> None:
-    """Open the dialog of the row under the cursor and confirm it by its turn."""
+def restore(tmux: Tmux, turn: int, *, rewinds: bool = False, choose: Sequence[str] = ()) -> None:
+    """Open the dialog of the row under the cursor and confirm it by its turn.
+
+    Args:
+        choose: keys pressed in the list of calls.
+    """
     tmux.send("R")
     tmux.wait_for(f"type the turn, {turn}")
     if rewinds:
         tmux.send("Tab", "Right")
         tmux.wait_for("✓rewind")
+    if choose:
+        tmux.send("Tab", "Tab", *choose)
+        tmux.wait_for("3 calls: 1 run again, 1 marked done, 1 skipped")
     tmux.type(str(turn))
     tmux.wait_for(f"turn       {turn} ")
     tmux.send("Enter")
@@ -114,4 +122,25 @@ def test_a_dead_agent_s_session_goes_back_at_once_and_the_next_process_does_what
         said = agent.finish("done", "skip", "run again")
     assert said.startswith("run-41: 2 turns are done\nletter 3: it was done on branch")
     assert "letter 5: it was begun on branch" in said
+    assert sent(tmp_path) == [*ALL[:5], 5, *ALL[5:]]
+
+
+@pytest.mark.spec("SPEC-09.23", "SPEC-09.26")
+@pytest.mark.case("C14", "K28")
+def test_what_is_chosen_in_the_dialog_is_done_and_the_agent_asks_nothing_more(
+    make_tmux: MakeTmux, tmp_path: Path
+) -> None:
+    with Letters(tmp_path) as agent:
+        agent.go_to(5)
+    tmux = make_tmux(120, 32)
+    console(tmux, tmp_path)
+    tmux.send("j")
+    done, skip, again = ["Right"] * 2, ["Right"] * 3, ["Right"]
+    restore(tmux, 2, rewinds=True, choose=[*done, "Down", *skip, "Down", *again])
+    tmux.wait_for("applied: HEAD is at turn 2")
+    leave(tmux)
+    assert sent(tmp_path) == ALL[:5]
+    with Letters(tmp_path) as agent:
+        said = agent.finish()
+    assert said == "run-41: 2 turns are done\n9 receipts, $ 0.22\n"
     assert sent(tmp_path) == [*ALL[:5], 5, *ALL[5:]]

@@ -29,10 +29,12 @@ from tierdeck.checkpoint.journal.lines import (
     parse_line,
 )
 from tierdeck.checkpoint.journal.record_file import RecordFile, Records, read_records
-from tierdeck.checkpoint.journal.stored_value import StoredValue
+from tierdeck.checkpoint.journal.stored_value import MAX_VALUE_BYTES, SHORT_BYTES, StoredValue, without_value
+from tierdeck.checkpoint.limits import AGENT_LIMITS
 from tierdeck.errors import CheckpointError, InvalidValueError, NotFoundError
 
 SUFFIX = ".rlmjournal"
+_MAX_NS = 2**62  # in the year 2116; what claims to be later must not push the times after it out of 64 bits
 NO_DECISIONS: Mapping[str, Decision] = {}
 _BRANCH = re.compile(r"[0-9a-f]{8}")
 
@@ -63,6 +65,8 @@ class Journal:
     Args:
         folder: the session's.
         line: what stands in the first record of a new journal; None for one that is only looked at.
+        not_before_ns: no time in it is earlier, whatever the clock says: journals are told apart by their times.
+        max_bytes: the file never grows beyond. From three quarters of it on, only short results are kept.
 
     Raises:
         DamagedCheckpointError: the file there is no journal.
@@ -78,15 +82,19 @@ class Journal:
         *,
         line: BranchLine | None = None,
         clock_ns: Callable[[], int] = time.time_ns,
+        not_before_ns: int = 0,
+        max_bytes: int = AGENT_LIMITS.file_bytes,
     ) -> None:
         self._path = journal_path(folder, branch)
-        self._clock_ns = clock_ns
+        self._given_clock_ns = clock_ns
+        self._not_before_ns = not_before_ns
+        self._max_bytes = max_bytes
         self._lock = threading.RLock()
         self._file: RecordFile | None = None
         self._entries: dict[str, Entry] = {}
         self._before: dict[str, Entry] = {}
         self._turns: dict[int, TurnLine] = {}
-        self._unknown = 0
+        self._unknown = self._last_at_ns = 0
         self.branch = branch
         found = read_records(self._path)
         self._found = found or Records((), b"", 0)
@@ -127,10 +135,9 @@ class Journal:
 
     @property
     def last_at_ns(self) -> int:
-        """When the latest of its calls was begun, or turns ended; 0 for none. In nanoseconds since the epoch."""
+        """When the latest of its calls began or ended, or a turn; 0 for none. In nanoseconds since the epoch."""
         with self._lock:
-            times = (entry.at_ns for entry in self._entries.values())
-            return max([0, *times, *(note.at_ns for note in self._turns.values())])
+            return self._last_at_ns
 
     def operations(self) -> tuple[Entry, ...]:
         """The branch's own calls, in the order they were first written down."""
@@ -174,10 +181,13 @@ class Journal:
         self._add(CallLine(begun))
 
     def finish(self, op_id: str, state: OperationState, result: StoredValue | None = None) -> None:
-        """Write down that a call is over, and what it gave. Raises as `start`; NotFoundError for no such call."""
+        """Write down that a call is over, and what it gave. Raises as `start`; NotFoundError for no such call.
+
+        A result that is too large is left out and said to be: who comes to the call again is asked about it.
+        """
         if self.find(op_id) is None:
             raise NotFoundError(f"finish operation {op_id}: the journal has none of that id")
-        self._add(FinishLine(op_id, state, result, self._clock_ns()))
+        self._add(FinishLine(op_id, state, None if result is None else self._fitting(result), self._clock_ns()))
 
     def decide(self, op_id: str, decision: Decision) -> None:
         """Write down what was said about a call; it counts when the agent comes to it.
@@ -225,12 +235,21 @@ class Journal:
                 self._file.close()
                 self._file = None
 
+    def _fitting(self, value: StoredValue) -> StoredValue:
+        size = 0 if self._file is None else self._file.size_bytes
+        limit = SHORT_BYTES if size > self._max_bytes * 3 // 4 else min(MAX_VALUE_BYTES, self._max_bytes // 8)
+        return value if len(value.raw) <= limit else without_value(value, limit)
+
+    def _clock_ns(self) -> int:
+        """The time, never before one that stands in the journal already."""
+        return max(self._given_clock_ns(), self._not_before_ns, self.last_at_ns)
+
     def _add(self, *lines: Line, is_flushed: bool = True) -> None:
         with self._lock:
             if self._is_closed:
                 raise CheckpointError(f"write journal {self._path}: its session has left this branch, or has ended")
             if self._file is None:
-                self._file = RecordFile(self._path)
+                self._file = RecordFile(self._path, max_bytes=self._max_bytes)
             new = lines if self._has_line else (self.line, *lines)
             self._file.append(*map(pack_line, new), is_flushed=is_flushed)
             for line in new:
@@ -247,6 +266,7 @@ class Journal:
             self._take(line)
 
     def _take(self, line: Line) -> None:
+        self._last_at_ns = max(self._last_at_ns, min(_time_of(line), _MAX_NS))
         if isinstance(line, BranchLine):
             self.line, self._has_line = line, True
         elif isinstance(line, CallLine):
@@ -268,3 +288,10 @@ class Journal:
             entries[op_id] = replace(entries[op_id], **changes)  # type: ignore[arg-type]  # fields of an entry
         if not known:
             self._unknown += 1
+
+
+def _time_of(line: Line) -> int:
+    """When what it says of this branch happened; 0 for what happened on another."""
+    if isinstance(line, BranchLine) or (isinstance(line, CallLine) and line.is_before):
+        return 0
+    return line.entry.at_ns if isinstance(line, CallLine) else line.at_ns

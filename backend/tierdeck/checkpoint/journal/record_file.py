@@ -74,14 +74,20 @@ def read_records(path: Path) -> Records | None:
 class RecordFile:
     """A file that records are added to; made when it is not there. Safe to use from several threads.
 
-    Opening it cuts off a torn tail; what was found is in `found`.
+    Opening it cuts off a torn tail; what was found is in `found`. It belongs to the process that opened it: a
+    forked child would write where its parent does.
+
+    Args:
+        max_bytes: it never grows beyond, since no reader would take it then.
 
     Raises:
         DamagedCheckpointError, NewerCheckpointError, CheckpointError: as `read_records`; nothing was changed.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, max_bytes: int = AGENT_LIMITS.file_bytes) -> None:
         self._path = path
+        self._pid = os.getpid()
+        self._max_bytes = max_bytes
         self._lock = threading.Lock()
         with disk_errors(f"open journal {path}"):
             self._fd = os.open(path, os.O_RDWR | os.O_CREAT | _OPEN, _MODE)
@@ -97,8 +103,16 @@ class RecordFile:
         """Add records; they are on disk when this returns, unless `is_flushed` is off.
 
         Raises:
-            CheckpointError: the disk is full, the file is gone, or a record too large; the records before stand.
+            CheckpointError: the disk is full, the file is gone or would grow too large, or this is a forked child;
+                the records before stand.
         """
+        if os.getpid() != self._pid:
+            raise CheckpointError(f"write journal {self._path}: it is the parent process that has it")
+        if self._end + sum(_RECORD.size + len(each) for each in records) > self._max_bytes:
+            raise CheckpointLimitError(
+                f"write journal {self._path}: it would be larger than {self._max_bytes:,} bytes",
+                hint="a fork or a rewind begins a new one",
+            )
         data = b"".join(_RECORD.pack(self._mark, len(each), crc32(each)) + each for each in records)
         with self._lock:
             # A file that was unlinked takes every write and keeps none.
@@ -114,6 +128,11 @@ class RecordFile:
                         os.ftruncate(self._fd, self._end)
                     raise
             self._end += len(data)
+
+    @property
+    def size_bytes(self) -> int:
+        """How large it is."""
+        return self._end
 
     def close(self) -> None:
         """Close the file; what was added is there."""

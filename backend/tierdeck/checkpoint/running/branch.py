@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import secrets
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
 from tierdeck.checkpoint.checkpoint import Checkpoint, Operation
-from tierdeck.checkpoint.folder.listing import Owner
+from tierdeck.checkpoint.folder.listing import Owner, list_files
 from tierdeck.checkpoint.folder.tip import current_head
 from tierdeck.checkpoint.journal import (
     BranchLine,
@@ -18,7 +18,6 @@ from tierdeck.checkpoint.journal import (
     Entry,
     Journal,
     call_digest,
-    journal_path,
     journalled_branches,
     store_value,
 )
@@ -69,7 +68,7 @@ def branch_start(
     journals = _Journals(source)
     still_open = [operation for operation in operations if operation.state in _OPEN]
     here = journals.of(branch)
-    left = dict.fromkeys((branch, current or branch, *last_written(source)))
+    left = dict.fromkeys((branch, current or branch, *_unsaved(source, {branch, current})))
     past = journals.past(branch, turn) - {operation.op_id for operation in still_open}
     before: dict[str, Entry] = {}
     for name in left:
@@ -122,15 +121,14 @@ def current_branch(source: Path) -> str | None:
     return None if pointer is None else pointer.branch
 
 
-def last_written(source: Path) -> tuple[str, ...]:
-    """The branch whose journal was written last: an agent that began anew is on it before it has saved anything."""
-    found = []
-    for branch in journalled_branches(source):
-        try:
-            found.append((journal_path(source, branch).stat().st_mtime_ns, branch))
-        except OSError:
-            continue  # it went away
-    return (max(found)[1],) if found else ()
+def _unsaved(source: Path, but: Collection[str | None]) -> list[str]:
+    """The other branches with a journal and no checkpoint: of an agent that began anew and has saved nothing."""
+    found = [branch for branch in journalled_branches(source) if branch not in but]
+    if not found:
+        return []
+    listed = list_files(source, Owner(None, CONSOLE_LIMITS), {})
+    saved = {each.summary.branch for each in listed if each.summary is not None}
+    return [branch for branch in found if branch not in saved]
 
 
 class _Journals:

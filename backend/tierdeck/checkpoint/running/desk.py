@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -17,6 +18,7 @@ from tierdeck.checkpoint.journal import (
     shortened,
     store_value,
 )
+from tierdeck.checkpoint.limits import MB
 from tierdeck.checkpoint.running.call import Call
 from tierdeck.checkpoint.running.question import (
     CallRules,
@@ -28,8 +30,9 @@ from tierdeck.checkpoint.running.question import (
     question_planned,
 )
 from tierdeck.checkpoint.running.troubles import Troubles, sentence
-from tierdeck.errors import CheckpointError, NotFoundError, StoppedError, UndecidedOperationError
+from tierdeck.errors import CheckpointError, ConflictError, NotFoundError, StoppedError, UndecidedOperationError
 
+MAX_REQUEST_BYTES = 1 * MB  # a person judges by it; a longer one stands in the journal as a line about it
 _UNKNOWN = frozenset({"running", "failed", "done"})
 
 
@@ -41,6 +44,7 @@ class Desk:
 
     def __init__(self, journal: Journal, rules: CallRules, troubles: Troubles, *, turn: int) -> None:
         self._journal = journal
+        self._pid = os.getpid()
         self._rules = rules
         self._troubles = troubles
         self._lock = threading.RLock()
@@ -147,9 +151,15 @@ class Desk:
         """Whether the call is to be made now, and what it gave when it is not.
 
         Raises:
+            ConflictError: this process was forked from the one that has the journal.
             UndecidedOperationError: nobody has decided; nothing was written.
             StoppedError: it was decided to abort.
         """
+        if os.getpid() != self._pid:
+            raise ConflictError(
+                f"run operation {entry.kind}: this process was forked from the one that holds the session",
+                hint="a forked child opens a session of its own",
+            )
         known = self._journal.find(entry.op_id)
         question = self._question(entry, known)
         if question is None and known is not None and known.state in ("done", "cancelled"):
@@ -163,7 +173,8 @@ class Desk:
             self._earlier.pop(entry.op_id, None)
             self._begun.add(entry.op_id)
         written = entry
-        if known is None and not entry.has_side_effects:
+        is_large = len(entry.request.raw) > MAX_REQUEST_BYTES
+        if known is None and (is_large or not entry.has_side_effects):
             # Nobody has to judge a model's call; whole prompts would make the journal larger than the checkpoints.
             written = replace(entry, request=shortened(entry.request))
         self._write(lambda: self._journal.start(written), entry)

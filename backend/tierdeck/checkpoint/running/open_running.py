@@ -61,14 +61,18 @@ def open_running(
         raise ConflictError(
             f"open session {session_id[:80]}: another process runs it", hint="wait for it, or give another id"
         )
-    return RunningSession(
-        folder,
-        lease,
-        every=every,
-        depth=depth,
-        takes_restores=takes_restores,
-        rules=rules,
-        troubles=Troubles(on_problem),
-        after_save=after_save,
-        clock_ns=clock_ns,
-    )
+    try:
+        return RunningSession(
+            folder,
+            lease,
+            every=every,
+            depth=depth,
+            takes_restores=takes_restores,
+            rules=rules,
+            troubles=Troubles(on_problem),
+            after_save=after_save,
+            clock_ns=clock_ns,
+        )
+    except BaseException:
+        lease.release()
+        raise

@@ -5,12 +5,14 @@ from __future__ import annotations
 import secrets
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from tierdeck.checkpoint.checkpoint import Checkpoint, Operation, Origin
 from tierdeck.checkpoint.folder import SessionFolder, Skipped
 from tierdeck.checkpoint.folder.head_pointer import HeadPointer
+from tierdeck.checkpoint.folder.listing import file_names
 from tierdeck.checkpoint.journal import BranchLine, Journal, journalled_branches
 from tierdeck.checkpoint.pack import pack_checkpoint
 from tierdeck.checkpoint.running.branch import (
@@ -23,6 +25,7 @@ from tierdeck.checkpoint.running.branch import (
 from tierdeck.checkpoint.running.choose import Chosen
 from tierdeck.checkpoint.running.decisions import NO_DECISIONS, Decisions
 from tierdeck.checkpoint.running.spending import Spending, rewound, spending_at
+from tierdeck.errors import CheckpointError
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,6 +192,16 @@ def newest_journal(folder: SessionFolder) -> Journal | None:
         for branch in journalled_branches(folder.path)
     ]
     return max(found, key=lambda journal: journal.last_at_ns, default=None)
+
+
+def last_unsaved_ns(folder: SessionFolder) -> int:
+    """When a session that has no checkpoints yet made its latest call; 0 when it has some, which tell the order."""
+    latest_ns = 0
+    if not file_names(folder.path):
+        for branch in journalled_branches(folder.path):
+            with suppress(CheckpointError):  # said when it is gone on from
+                latest_ns = max(latest_ns, Journal(folder.path, branch).last_at_ns)
+    return latest_ns
 
 
 def _problems(pointer: HeadPointer, journal: Journal) -> tuple[str, ...]:

@@ -32,6 +32,7 @@ from tierdeck.checkpoint.running.restoring import (
     Standing,
     go_back,
     known_at_least,
+    last_unsaved_ns,
     newest_journal,
     stand_at,
     start_of,
@@ -283,8 +284,14 @@ class RunningSession:
 
     def _new_desk(self, journal: Journal | None) -> Desk:
         place = self._place
-        line = BranchLine(place.session_id, place.branch)
-        journal = journal or Journal(self._folder.path, place.branch, line=line, clock_ns=self._clock_ns)
+        if journal is None:
+            journal = Journal(
+                self._folder.path,
+                place.branch,
+                line=BranchLine(place.session_id, place.branch),
+                clock_ns=self._clock_ns,
+                not_before_ns=last_unsaved_ns(self._folder) + 1,
+            )
         return Desk(journal, self._rules, self.troubles, turn=place.turn + 1)
 
     def _note_turn(self) -> None:

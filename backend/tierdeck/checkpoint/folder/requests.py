@@ -190,6 +190,21 @@ def read_answer(folder: Path, request_id: str) -> Answer | None:
     return Answer(request_id, state, why, at_ns, file)
 
 
+def list_answers(folder: Path) -> list[Answer]:
+    """The answers that are there, the newest first; they are swept after an hour. Nothing is changed.
+
+    Raises:
+        CheckpointError: the folder can't be read. What is no answer is passed over.
+    """
+    with disk_errors(f"list answers in {folder}"):
+        names = [name for name in os.listdir(folder) if name.startswith(ANSWER_PREFIX)]
+    found = []
+    for name in names:
+        with suppress(InvalidValueError, DamagedCheckpointError):
+            found.append(read_answer(folder, name.removeprefix(ANSWER_PREFIX)))
+    return sorted((each for each in found if each is not None), key=lambda each: each.at_ns, reverse=True)
+
+
 def answer_to(
     folder: Path, request_id: str, last_request: str | None, now_ns: int, is_live: Callable[[], bool]
 ) -> Answer | None:

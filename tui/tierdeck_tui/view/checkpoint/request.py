@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
+
 from tierdeck.checkpoint.folder.names import parse_file_name
+from tierdeck.checkpoint.folder.requested_decision import RequestedDecision
 from tierdeck.checkpoint.folder.requests import Answer, Request
+from tierdeck.checkpoint.journal import StoredValue
+from tierdeck.checkpoint.limits import CONSOLE_LIMITS
+from tierdeck.errors import CheckpointError
 from tierdeck_tui.view.checkpoint.row import NS_PER_MS
-from tierdeck_tui.view.format import age
+from tierdeck_tui.view.checkpoint.value_form import value_form
+from tierdeck_tui.view.format import age, counted
 from tierdeck_tui.view.line import Line, Piece, Role, line
 from tierdeck_tui.view.safe_text import safe
 
@@ -33,11 +40,30 @@ def answer_line(answer: Answer) -> Line:
     )
 
 
+def request_form(request: Request | None) -> dict[str, object] | None:
+    """A request as a JSON object, what it decides about calls with it; None for none."""
+    if request is None:
+        return None
+    decisions = [each._asdict() | {"value": _value(each)} for each in request.decisions]
+    for each in decisions:
+        del each["form"]
+    return {field.name: getattr(request, field.name) for field in fields(request)} | {"decisions": decisions}
+
+
+def _value(decision: RequestedDecision) -> object:
+    if decision.value is None:
+        return None
+    try:
+        return value_form(StoredValue(decision.value, decision.form).value(CONSOLE_LIMITS)).form
+    except CheckpointError as e:
+        return {"$type": "unread", "why": e.message}
+
+
 def _what(request: Request) -> str:
     if request.kind == "checkpoint":
         return "save a checkpoint" + (f" “{safe(request.label)}”" if request.label else "")
     name = parse_file_name(request.file or "")
+    decided = f", {counted(len(request.decisions), 'call')} decided" if request.decisions else ""
     # A file's name says the same, and takes forty cells for it.
-    return (
-        f"go back to checkpoint {name.sequence}, turn {name.turn}" if name else f"go back to {safe(request.file)}"
-    )
+    where = f"checkpoint {name.sequence}, turn {name.turn}" if name else safe(request.file)
+    return f"go back to {where}{decided}"

@@ -13,6 +13,7 @@ from click.testing import CliRunner
 
 from tests.tierdeck_tui.e2e.letters import README, SESSION, TURNS, Letters, agent_text, sent
 from tierdeck.checkpoint.folder import list_sessions, open_session_folder
+from tierdeck.checkpoint.running import questions_of
 from tierdeck_tui.cli import cli
 
 _PAGE = README.split("### A session that saves itself")[1].split("## Commands")[0]
@@ -74,6 +75,18 @@ def test_its_commands_compare_fork_and_rewind_and_both_sessions_go_on_without_a_
     with Letters(killed) as agent:
         agent.finish("done", "done", "skip")
     assert sent(killed) == [*ALL, 6, 7, 8, 9]  # the fork's letters are not this session's
+
+
+@pytest.mark.spec("SPEC-09.23")
+def test_a_letter_that_was_decided_before_is_not_asked_about(killed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(killed)
+    [question] = questions_of(open_session_folder(killed / "saved", SESSION))
+    [decide] = re.findall(rf"`(decide {SESSION} ID done)`", _PAGE)
+    words = decide.replace("ID", question.about.op_id).split()
+    assert CliRunner().invoke(cli, ["checkpoint", "--checkpoints", "saved", *words]).exit_code == 0
+    with Letters(killed) as agent:
+        assert agent.finish() == "run-41: 4 turns are done\n9 receipts, $ 0.18\n"
+    assert sent(killed) == ALL
 
 
 def test_what_the_tour_says_of_the_demo_s_live_agent_is_so(tmp_path: Path) -> None:

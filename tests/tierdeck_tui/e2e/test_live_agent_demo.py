@@ -84,7 +84,7 @@ def test_an_agent_that_failed_is_told_of_when_the_console_is_left(tmux: Tmux, tm
     assert "the agent had failed: IsADirectoryError" in tmux.wait_for("exit=0")
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGKILL])
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
 def test_whatever_ends_the_console_ends_the_agent(tmux: Tmux, tmp_path: Path, number: int) -> None:
     demo(tmux, tmp_path / "kept")
     pid = pid_of(tmp_path / "kept")

@@ -86,7 +86,7 @@ async def test_each_open_call_has_a_row_and_is_left_to_the_agent_unless_it_is_ch
     assert all("‹agent asks" in row for row in shown)
     assert "send" in shown[0]
     assert "ann" in shown[0]
-    assert "2 calls: 2 left to the agent" in str(deck.app.screen.query_one("#calls-told", Static).content)
+    assert "2 calls left to the agent" in str(deck.app.screen.query_one("#calls-told", Static).content)
     told = plan(deck)
     assert "with side effects" in told
     assert "it was given:" in told

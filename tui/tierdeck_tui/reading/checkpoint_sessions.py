@@ -110,7 +110,8 @@ def signature_of(root: Path) -> Signature:
     Raises:
         CheckpointError: the root can't be read.
     """
-    return tuple((path.name, *_stamp(path), _is_live(path)) for path in session_folders(root))
+    sessions = [(path.name, *_stamp(path), _is_live(path)) for path in session_folders(root)]
+    return (("", *_stamp(root), False), *sessions)
 
 
 def _contents(info: SessionInfo) -> SessionContents:

@@ -17,6 +17,7 @@ from tierdeck.times import now_ms
 from tierdeck_tui.actions import Scope
 from tierdeck_tui.reading.checkpoint_sessions import Sessions, Signature, read_sessions, root_of, signature_of
 from tierdeck_tui.reading.console import Console
+from tierdeck_tui.screens.pane_screen import PaneScreen
 from tierdeck_tui.screens.request_actions import Waiting
 from tierdeck_tui.screens.restore_actions import RestoreActionsScreen
 from tierdeck_tui.view.checkpoint import status as say
@@ -31,7 +32,7 @@ TWO_PANES_CELLS = 100
 LOOK_S = 1.0
 
 
-class CheckpointsScreen(RestoreActionsScreen):
+class CheckpointsScreen(PaneScreen, RestoreActionsScreen):
     """What is listed and which sessions are opened; the board below has the tree and the pane."""
 
     scopes: tuple[Scope, ...] = ("panes", "checkpoints")
@@ -178,6 +179,8 @@ class CheckpointsScreen(RestoreActionsScreen):
         row = self._cursor_row
         self._board.pane.show_row(row, self._session_row(row))
         self.refresh_bindings()
+        if self._board.is_pane_alone:
+            self.say()
 
     @on(LineList.Marked, "#tree")
     def _marked(self) -> None:
@@ -190,17 +193,22 @@ class CheckpointsScreen(RestoreActionsScreen):
             self._set_open(row.info, is_open=row.contents is None)
         elif row is not None:
             self._board.open_pane()
+            self.say()
 
     def action_expand(self) -> None:
-        """List the checkpoints of the session under the cursor."""
+        """List the checkpoints of the session under the cursor; in the pane, the next section."""
         row = self._cursor_row
-        if isinstance(row, SessionRow) and row.contents is None:
+        if self._board.pane.has_its_focus:
+            self._board.pane.go_to_section(1)
+        elif isinstance(row, SessionRow) and row.contents is None:
             self._set_open(row.info, is_open=True)
 
     def action_collapse(self) -> None:
-        """Go to the session that the row belongs to; there, close it."""
+        """Go to the session that the row belongs to; there, close it. In the pane, the section before."""
         row = self._cursor_row
-        if isinstance(row, SessionRow):
+        if self._board.pane.has_its_focus:
+            self._board.pane.go_to_section(-1)
+        elif isinstance(row, SessionRow):
             self._set_open(row.info, is_open=False)
         elif row is not None:
             self._board.tree_list.go_to_key(row.info.path.name)
@@ -216,21 +224,20 @@ class CheckpointsScreen(RestoreActionsScreen):
 
     # Panes.
 
+    @property
+    def panes(self) -> CheckpointBoard:
+        """The list and the pane."""
+        return self._board
+
     def action_next_pane(self) -> None:
-        """Tree, pane, and round again; only what can be seen."""
-        self._board.next_pane()
+        """Tree, pane, and round again."""
+        super().action_next_pane()
+        self.say()
 
     def action_zoom(self) -> None:
         """Give the room of both to the one with the focus, and back."""
-        self._board.toggle_zoom()
-
-    def action_next_section(self) -> None:
-        """The next section of the checkpoint."""
-        self._board.pane.go_to_section(1)
-
-    def action_previous_section(self) -> None:
-        """The section before."""
-        self._board.pane.go_to_section(-1)
+        super().action_zoom()
+        self.say()
 
     def action_reveal(self) -> None:
         """Show what is masked as a secret, and mask it again."""
@@ -242,6 +249,7 @@ class CheckpointsScreen(RestoreActionsScreen):
         """Stop what is at work; else value to variables, pane to tree, then the marks."""
         if not self.stop_job():
             self._board.back()
+            self.say()
 
     # What the actions work on.
 
@@ -282,6 +290,8 @@ class CheckpointsScreen(RestoreActionsScreen):
             bar.show(self._job_status)
         elif self._failure is not None:
             bar.show(say.failed_lines(self._failure)[1])
+        elif self._board.is_pane_alone and (row := self.subject()) is not None:
+            bar.show(say.subject_line(row, now_ms()))
         else:
             marked = len(self._board.tree_list.marked)
             bar.show(say.status_line(self._sessions, marked, [each.what for each in self.waiting]))

@@ -34,6 +34,7 @@ from tierdeck_tui.reading.promotion_items import (
 )
 from tierdeck_tui.screens.choice import Choice, ChoiceDialog
 from tierdeck_tui.screens.log_filter_form import LogFilterForm
+from tierdeck_tui.screens.pane_screen import PaneScreen
 from tierdeck_tui.screens.promotion_actions import PromotionActionsScreen
 from tierdeck_tui.view.line import Line
 from tierdeck_tui.view.promotion import status as say
@@ -58,7 +59,7 @@ _LIVE_TABS = {
 COUNT_PAUSE_S = 1.0
 
 
-class PromotionsScreen(PromotionActionsScreen):
+class PromotionsScreen(PaneScreen, PromotionActionsScreen):
     """What is listed in each tab, by which filter, and how much it is; the board below has the lists."""
 
     scopes: tuple[Scope, ...] = ("panes", "memories", "promotions")
@@ -367,21 +368,10 @@ class PromotionsScreen(PromotionActionsScreen):
 
     # Panes.
 
-    def action_next_pane(self) -> None:
-        """List, pane, and round again; only what can be seen."""
-        self._board.next_pane()
-
-    def action_zoom(self) -> None:
-        """Give the room of both to the one with the focus, and back."""
-        self._board.toggle_zoom()
-
-    def action_next_section(self) -> None:
-        """The next section of the pane."""
-        self._board.pane.go_to_section(1)
-
-    def action_previous_section(self) -> None:
-        """The section before."""
-        self._board.pane.go_to_section(-1)
+    @property
+    def panes(self) -> PromotionBoard:
+        """The list and the pane."""
+        return self._board
 
     def action_back(self) -> None:
         """Stop what is at work; else pane to list, then the marks, then the filter."""

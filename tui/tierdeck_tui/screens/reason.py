@@ -56,7 +56,7 @@ class ReasonedDialog(Dialog[Result]):
 
     def on_mount(self) -> None:
         """Say what is lacking."""
-        self._look()
+        self.look()
 
     @property
     def reason(self) -> str:
@@ -78,7 +78,7 @@ class ReasonedDialog(Dialog[Result]):
 
     @on(Input.Changed)
     def _changed(self) -> None:
-        self._look()
+        self.look()
 
     @on(Input.Submitted)
     def _submitted(self) -> None:
@@ -119,7 +119,8 @@ class ReasonedDialog(Dialog[Result]):
             return f"a reason of at least {MIN_REASON_CHARS} characters is needed"
         return ""
 
-    def _look(self) -> None:
+    def look(self) -> None:
+        """Say what is lacking, and let the button be pressed when nothing is."""
         note = self.lacking()
         self.query_one("#confirm", DialogButton).disabled = bool(note)
         self.query_one("#reason-lacks", Static).update(Content(visible(note, one_line=True)))

@@ -43,10 +43,10 @@ class RequestActionsScreen(ClearingActionsScreen):
         """Say again what there is to say."""
         raise NotImplementedError
 
-    def asked_for(self, waiting: Waiting) -> None:
-        """Wait for its answer."""
+    def asked_for(self, waiting: Waiting, more: str = "") -> None:
+        """Wait for its answer; `more` is said besides, once."""
         self.waiting = (*self.waiting, waiting)
-        self.notify(f"requested: {waiting.what}; the agent answers at the end of its turn")
+        self.notify(f"requested: {waiting.what}{more}; the agent answers at the end of its turn")
         self.reload()
 
     def answered(self, waiting: Waiting, answer: Answer) -> None:

@@ -145,6 +145,7 @@ class RestoreDialog(ReasonedDialog[Restore]):
         button.label = self._mode.capitalize()
         button.refresh(layout=True)
         self.query_one("#reason", Input).value = ""  # what was typed was for the other plan
+        self.look()
         self._follow()
 
     # The calls.
@@ -185,12 +186,15 @@ class RestoreDialog(ReasonedDialog[Restore]):
     @property
     def keys_line(self) -> str:
         """What the bottom line says about the keys."""
-        return _CALL_KEYS if self._calls.has_focus else super().keys_line
+        keys = _CALL_KEYS if self._calls.has_focus else super().keys_line
+        is_cut = self.query_one("#plan", TextView).max_scroll_y > 0
+        return f"pgdn more · {keys}" if is_cut else keys
 
     def _show_text(self) -> None:
         for view in self.query("#plan").results(TextView):  # none any more when it was left before it was drawn
             if view.size.width:
                 view.show(self._lines(max(10, view.size.width - 1)))
+                self.call_after_refresh(self.say_more)
 
     def _lines(self, cells: int) -> list[Line]:
         current = self._calls.current

@@ -87,7 +87,7 @@ class RestoreActionsScreen(RequestActionsScreen):
         turn = wanted.plan.target.turn
         told = f"; {wanted.told}" if wanted.told else ""
         if isinstance(done, Asked):
-            self.asked_for(Waiting(folder_of(info), done.request_id, f"back to turn {turn}{told}"))
+            self.asked_for(Waiting(folder_of(info), done.request_id, f"back to turn {turn}"), told)
         elif isinstance(done, Forked):
             begins = f"session {safe(done.session_id)} begins at turn {turn}; the old one is as it was"
             self.done(f"applied: {begins}{told}")

@@ -24,6 +24,7 @@ from tierdeck_tui.reading.console import Console
 from tierdeck_tui.reading.memory_pages import MemoryPages
 from tierdeck_tui.reading.search_run import SearchRequest, SearchRunner
 from tierdeck_tui.screens.filter_form import FilterForm
+from tierdeck_tui.screens.pane_screen import PaneScreen
 from tierdeck_tui.screens.tier_actions import TierActionsScreen
 from tierdeck_tui.view.format import short_number
 from tierdeck_tui.view.line import Line, line
@@ -45,7 +46,7 @@ from tierdeck_tui.widgets.result_panes import ResultPanes
 TWO_PANES_CELLS = 100
 
 
-class SearchScreen(TierActionsScreen):
+class SearchScreen(PaneScreen, TierActionsScreen):
     """Query box, balance, filters, list and detail. The query's text holds the words and the filters alike."""
 
     scopes: tuple[Scope, ...] = ("panes", "memories", "search")
@@ -100,7 +101,8 @@ class SearchScreen(TierActionsScreen):
             yield AlphaBar(id="alpha")
             yield LineBar(id="chips")
         yield LineBar(id="status")
-        yield ResultPanes(self.deck.store, rules=rules_of(self.deck.settings.promotion), id="panes")
+        rules = rules_of(self.deck.settings.promotion)
+        yield ResultPanes(self.deck.store, rules=rules, before="#query", id="panes")
 
     def on_mount(self) -> None:
         """Begin with the newest memories."""
@@ -330,21 +332,10 @@ class SearchScreen(TierActionsScreen):
         """Go to the query box."""
         self._box.focus()
 
-    def action_next_pane(self) -> None:
-        """Query, list, text, relations, and round again; only what can be seen."""
-        self._panes.next_pane(self._box)
-
-    def action_zoom(self) -> None:
-        """Give the room of both panes to the one with the focus, and back."""
-        self._panes.toggle_zoom()
-
-    def action_next_section(self) -> None:
-        """The next section of the detail's text."""
-        self._panes.text.go_to_section(1)
-
-    def action_previous_section(self) -> None:
-        """The section before."""
-        self._panes.text.go_to_section(-1)
+    @property
+    def panes(self) -> ResultPanes:
+        """The list and the detail."""
+        return self._panes
 
     def action_back(self) -> None:
         """Box to list; detail to where it was opened from; list: marks, then filters, then words."""

@@ -88,8 +88,10 @@ def test_a_done_operation_shows_its_result_and_one_of_unknown_outcome_says_that(
         Operation("2", "tool", "running", 1, True, "send"),
     ))  # fmt: skip
     text = said(newest(folder), "operations", 78)
-    assert "result: 'answer'" in text
-    assert "its outcome is not known, side effects" in text
+    assert ["model  done, turn 1, no side effects  1", "  'question'", "  it gave:", "  'answer'"] == [
+        row.rstrip() for row in text.splitlines()[:4]
+    ]
+    assert "tool  outcome unknown, turn 1, side effects" in text
 
 
 def test_a_variable_that_was_not_saved_says_why_and_another_name_says_that_there_is_none(

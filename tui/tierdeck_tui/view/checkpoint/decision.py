@@ -13,6 +13,7 @@ from tierdeck.checkpoint.running import OpenOperation
 from tierdeck.errors import CheckpointError
 from tierdeck_tui.view.checkpoint.inline_value import inline_words
 from tierdeck_tui.view.checkpoint.operation import request_words
+from tierdeck_tui.view.checkpoint.state import OUTCOMES
 from tierdeck_tui.view.checkpoint.value import value_lines
 from tierdeck_tui.view.format import counted
 from tierdeck_tui.view.line import Line, Piece, Role, fit, line
@@ -32,13 +33,6 @@ _MEANINGS: Mapping[Choice | None, str] = {
     "run again": "it is made again when the agent comes to it",
     "skip": "it is not made: the agent goes on without it, with None for its result",
     "abort": "it is not made: the agent is stopped when it comes to it",
-}
-_STATES: Mapping[str, str] = {
-    "running": "outcome unknown",
-    "pending": "not begun",
-    "failed": "failed",
-    "done": "done since then",
-    "cancelled": "skipped",
 }
 
 
@@ -86,7 +80,7 @@ def choice_row(operation: OpenOperation, chosen: Chosen, cells: int) -> Line:
             Piece(f"‹{pad(_choice_words(operation, chosen), _CHOICE_CELLS)}› ", role),
             Piece(f"{safe(entry.kind)}  ", "type"),
             Piece(f"{safe(request_words(entry.request))}  "),
-            Piece(f"{_STATES[entry.state]}  ", "warning" if operation.question else "muted"),
+            Piece(f"{OUTCOMES[entry.state]}  ", "warning" if operation.question else "muted"),
             Piece(f"turn {entry.turn}, {effects}", "muted"),
         ],
         cells,
@@ -118,6 +112,8 @@ def decided_words(operations: Sequence[OpenOperation], chosen: Mapping[str, Chos
     for each in operations:
         counts[chosen.get(each.entry.op_id, LEFT).choice] += 1
     words = {**_WORDS, "done": "marked done", "skip": "skipped", "abort": "to abort", None: "left to the agent"}
+    if counts[None] == len(operations):
+        return f"{counted(len(operations), 'call')} left to the agent"
     told = ", ".join(f"{number} {words[choice]}" for choice, number in counts.items() if number)
     return f"{counted(len(operations), 'call')}: {told}"
 

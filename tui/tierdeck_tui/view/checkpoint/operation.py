@@ -9,6 +9,7 @@ from tierdeck.checkpoint.limits import CONSOLE_LIMITS
 from tierdeck.checkpoint.running import OpenOperation
 from tierdeck.errors import CheckpointError
 from tierdeck_tui.view.checkpoint.inline_value import inline_words
+from tierdeck_tui.view.checkpoint.state import OUTCOMES
 from tierdeck_tui.view.checkpoint.value_form import value_form
 from tierdeck_tui.view.line import Line, Piece, fit, line
 from tierdeck_tui.view.safe_text import safe
@@ -16,13 +17,6 @@ from tierdeck_tui.view.wrap import wrap
 
 MIN_ID_CHARS = 8
 _INDENT = "  "
-_STATES = {
-    "running": "outcome unknown",
-    "pending": "not begun",
-    "failed": "failed",
-    "done": "done",
-    "cancelled": "skipped",
-}
 
 
 def operation_lines(
@@ -87,7 +81,7 @@ def _row(entry: Entry, short_id: str, cells: int) -> Line:
         [
             Piece(f"{safe(short_id)}  ", "muted"),
             Piece(f"{safe(entry.kind)}  ", "type"),
-            Piece(f"turn {entry.turn}  {_STATES[entry.state]}, {effects}  ", "warning" if is_open else "muted"),
+            Piece(f"turn {entry.turn}  {OUTCOMES[entry.state]}, {effects}  ", "warning" if is_open else "muted"),
             Piece(safe(request_words(entry.request))),
         ],
         cells,

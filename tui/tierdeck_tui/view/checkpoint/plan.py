@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tierdeck.checkpoint import Operation
 from tierdeck.checkpoint.family import DEGRADED
 from tierdeck_tui.reading.restore_plan import RestorePlan
 from tierdeck_tui.view.checkpoint.diff import diff_lines
 from tierdeck_tui.view.checkpoint.state import cost_words
-from tierdeck_tui.view.checkpoint.value import value_words
 from tierdeck_tui.view.checkpoint.variables import loss_lines, losses_words
 from tierdeck_tui.view.format import count, counted
 from tierdeck_tui.view.line import Line, Piece, fit, line
@@ -17,11 +15,6 @@ from tierdeck_tui.view.safe_text import safe
 from tierdeck_tui.view.wrap import wrap
 
 MAX_LISTED = 10
-_OUTCOMES = {
-    "running": "its outcome is not known",
-    "pending": "it was not begun",
-    "failed": "it failed",
-}
 
 
 def plan_lines(plan: RestorePlan, cells: int = 80) -> list[Line]:
@@ -34,20 +27,6 @@ def plan_lines(plan: RestorePlan, cells: int = 80) -> list[Line]:
         lines += wrap(line(Piece(f"the checkpoint lacks: {losses_words(plan.losses)}", "warning")), cells)
         lines += _indented(loss_lines(plan.losses[:MAX_LISTED], cells - 2), len(plan.losses), cells)
     return lines
-
-
-def operation_line(operation: Operation, cells: int = 80) -> Line:
-    """One operation, exactly `cells` wide: kind, state, side effects, what was asked for."""
-    effects = "side effects" if operation.has_side_effects else "no side effects"
-    state = _OUTCOMES.get(operation.state, operation.state)
-    pieces = [
-        Piece(f"{safe(operation.kind)}  ", "type"),
-        Piece(
-            f"turn {operation.turn}  {state}, {effects}  ", "warning" if operation.state == "running" else "muted"
-        ),
-        Piece(safe(value_words(operation.request))),
-    ]
-    return fit(pieces, cells)
 
 
 def typed_answer(plan: RestorePlan) -> str:

@@ -16,7 +16,7 @@ from tierdeck_tui.view.safe_text import safe
 NS_PER_MS = 1_000_000
 _SIZE_CHARS = 9
 # Of number, turn, age, size and cost. Below so many cells they stand closer: the state needs the room.
-_WIDTHS, _CLOSE_WIDTHS = (5, 9, 5, 10, 9), (4, 7, 5, 9, 7)
+_WIDTHS, _CLOSE_WIDTHS = (4, 8, 5, 9, 9), (4, 7, 5, 9, 7)
 _WIDE_CELLS = 72
 
 

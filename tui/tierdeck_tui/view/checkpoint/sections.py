@@ -12,12 +12,12 @@ from tierdeck.secret_scan import mask_secrets
 from tierdeck_tui.reading.checkpoint_contents import SectionFacts, SectionName, ValueFacts
 from tierdeck_tui.reading.checkpoint_sessions import SessionContents
 from tierdeck_tui.view.body import body_lines
-from tierdeck_tui.view.checkpoint.plan import operation_line
 from tierdeck_tui.view.checkpoint.request import answer_line, request_line
 from tierdeck_tui.view.checkpoint.row import NS_PER_MS, session_info_line
+from tierdeck_tui.view.checkpoint.state import OUTCOMES
 from tierdeck_tui.view.checkpoint.summary import summary_lines
 from tierdeck_tui.view.checkpoint.tree import BranchRow, SessionRow
-from tierdeck_tui.view.checkpoint.value import kind_words, value_lines, value_words, whole_text
+from tierdeck_tui.view.checkpoint.value import kind_words, value_lines, whole_text
 from tierdeck_tui.view.checkpoint.variables import loss_lines, losses_words
 from tierdeck_tui.view.format import age, count, counted, size
 from tierdeck_tui.view.line import Line, Piece, line
@@ -34,7 +34,12 @@ TITLES: Mapping[SectionName, str] = {
     "trajectory": "Events",
     "operations": "Operations",
 }
+_EMPTY: Mapping[SectionName, str] = {
+    "memory": "the working memory was empty",
+    "trajectory": "no event was recorded",
+}
 MAX_MESSAGES = 200
+_MAX_OPERATION_ROWS = 20
 _MAX_MESSAGE_CHARS = 4_000
 _MAX_TEXT_CHARS = 64_000
 _MAX_OPERATIONS = 500
@@ -50,11 +55,11 @@ def section_lines(facts: SectionFacts, cells: int, *, reveal: bool = False) -> L
         case "lost":
             return Lines(_lost(facts.losses, cells))
         case "operations":
-            return Lines(_operations(facts.operations, cells))
+            return Lines(_operations(facts.operations, cells, reveal=reveal))
         case "messages":
             return Lines(_messages(facts.part, cells, reveal=reveal))
         case _:
-            return Lines(_value(facts.part, cells, reveal=reveal))
+            return Lines(_part(facts.section, facts.part, cells, reveal=reveal))
 
 
 def decoded_lines(facts: ValueFacts, cells: int, *, reveal: bool = False) -> Lines:
@@ -125,8 +130,11 @@ def _live_line(*, is_live: bool) -> Line:
 
 
 def _summary(listed: Listed, head: Head | None, cells: int) -> Iterable[Line]:
-    # The path comes whole, to be copied from a terminal's output; here its end is what tells files apart.
-    return (part for one in summary_lines(listed, head, cells) for part in wrap(one, cells))
+    # Elsewhere the path comes whole, to be copied (here `y` does that); in a pane it would break anywhere.
+    yield from wrap(line(Piece(safe(listed.file), "strong")), cells)
+    yield from wrap(line(Piece(safe(str(listed.folder)), "muted")), cells)
+    for one in summary_lines(listed, head, cells)[1:]:
+        yield from wrap(one, cells)
 
 
 def _lost(losses: tuple[Loss, ...], cells: int) -> Iterable[Line]:
@@ -138,15 +146,36 @@ def _lost(losses: tuple[Loss, ...], cells: int) -> Iterable[Line]:
     yield from loss_lines(losses, cells)
 
 
-def _operations(operations: tuple[Operation, ...], cells: int) -> Iterable[Line]:
+def _operations(operations: tuple[Operation, ...], cells: int, *, reveal: bool) -> Iterable[Line]:
     if not operations:
         yield line(Piece("no operation was planned or under way", "muted"))
     for each in operations[:_MAX_OPERATIONS]:
-        yield from wrap(_trimmed(operation_line(each, _WIDE_CELLS)), cells)
-        if each.state == "done":
-            yield from wrap(line(Piece(f"  result: {safe(value_words(each.result))}", "muted")), cells)
+        yield from wrap(_operation_head(each), cells)
+        yield from _indented("", each.request, cells, reveal=reveal)
+        if each.state in ("done", "failed"):
+            yield from _indented(
+                "it gave:" if each.state == "done" else "it said:", each.result, cells, reveal=reveal
+            )
+        yield line("")
     if len(operations) > _MAX_OPERATIONS:
         yield _more(len(operations) - _MAX_OPERATIONS)
+
+
+def _operation_head(operation: Operation) -> Line:
+    effects = "side effects" if operation.has_side_effects else "no side effects"
+    is_open = operation.state in ("running", "failed")
+    return line(
+        Piece(f"{safe(operation.kind)}  ", "strong"),
+        Piece(OUTCOMES.get(operation.state, operation.state), "warning" if is_open else "plain"),
+        Piece(f", turn {operation.turn}, {effects}  {safe(operation.op_id)}", "muted"),
+    )
+
+
+def _indented(name: str, value: object, cells: int, *, reveal: bool) -> Iterable[Line]:
+    if name:
+        yield line(Piece(f"  {name}", "muted"))
+    for row in value_lines(value, cells - 2, limit_rows=_MAX_OPERATION_ROWS, reveal=reveal):
+        yield (Piece("  "), *row)
 
 
 def _messages(part: object, cells: int, *, reveal: bool) -> Iterable[Line]:
@@ -165,6 +194,12 @@ def _messages(part: object, cells: int, *, reveal: bool) -> Iterable[Line]:
         yield line("")
     if len(part) > MAX_MESSAGES:
         yield _more(len(part) - MAX_MESSAGES)
+
+
+def _part(section: SectionName, part: object, cells: int, *, reveal: bool) -> Iterable[Line]:
+    if part is None or (type(part) in (dict, list) and not part):
+        return [line(Piece(_EMPTY.get(section, "nothing"), "muted"))]
+    return _value(part, cells, reveal=reveal)
 
 
 def _value(value: object, cells: int, *, reveal: bool) -> Iterable[Line]:

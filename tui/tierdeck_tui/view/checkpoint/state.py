@@ -15,6 +15,16 @@ UNFINISHED = ("pending", "running", "failed")
 """The states of operations that somebody has to decide about after a restore."""
 
 
+OUTCOMES: Mapping[str, str] = {
+    "running": "outcome unknown",
+    "pending": "not begun",
+    "failed": "failed",
+    "done": "done",
+    "cancelled": "skipped",
+}
+"""What an operation's state means to a person."""
+
+
 def state_pieces(listed: Listed) -> list[Piece]:
     """`ok · 2 lost · 1 running`, or `DAMAGED why`; of a file that nobody verified yet, that."""
     if listed.state == "damaged":

@@ -6,7 +6,10 @@ from collections.abc import Sequence
 
 from tierdeck.errors import TierdeckError
 from tierdeck_tui.reading.checkpoint_sessions import Sessions
-from tierdeck_tui.view.format import counted, size
+from tierdeck_tui.view.checkpoint.row import NS_PER_MS
+from tierdeck_tui.view.checkpoint.state import mark_pieces, state_pieces
+from tierdeck_tui.view.checkpoint.tree import CheckpointRow
+from tierdeck_tui.view.format import age, counted, size
 from tierdeck_tui.view.line import Line, Piece, line
 from tierdeck_tui.view.sanitise import visible
 from tierdeck_tui.view.search_status import marked_piece
@@ -32,6 +35,18 @@ def status_line(sessions: Sessions | None, marked: int, waiting: Sequence[str]) 
     running = [Piece(f" · {live} live", "good")] if live else []
     where = Piece(f" · {visible(str(sessions.root), one_line=True)}", "muted")
     return line(*asked, marked_piece(marked), Piece(" · ".join(numbers), "strong"), *running, where)
+
+
+def subject_line(row: CheckpointRow, now_ms: int) -> Line:
+    """Which checkpoint is looked into while the tree is out of sight: `s-14 · checkpoint 4 · turn 6 · 4h · ok`."""
+    listed = row.listed
+    made_ms = None if listed.summary is None else listed.summary.created_at_ns // NS_PER_MS
+    return line(
+        Piece(visible(row.info.session_id, one_line=True), "strong"),
+        Piece(f" · checkpoint {listed.sequence} · turn {listed.turn} · {age(made_ms, now_ms)} · "),
+        *state_pieces(listed),
+        *mark_pieces(listed),
+    )
 
 
 def failed_lines(error: TierdeckError) -> list[Line]:

@@ -4,10 +4,11 @@ from tierdeck.checkpoint.journal.entry import CHOICES, Choice, Decision, Entry
 from tierdeck.checkpoint.journal.journal import Journal, journal_path, journalled_branches
 from tierdeck.checkpoint.journal.lines import BranchLine, TurnLine
 from tierdeck.checkpoint.journal.op_id import call_digest, op_id
-from tierdeck.checkpoint.journal.stored_value import StoredValue, shortened, store_value
+from tierdeck.checkpoint.journal.stored_value import MAX_VALUE_BYTES, StoredValue, shortened, store_value
 
 __all__ = [
     "CHOICES",
+    "MAX_VALUE_BYTES",
     "BranchLine",
     "Choice",
     "Decision",

@@ -10,6 +10,7 @@ from dataclasses import replace
 
 from tierdeck.checkpoint.checkpoint import Operation, OperationState
 from tierdeck.checkpoint.journal import (
+    MAX_VALUE_BYTES,
     Decision,
     Entry,
     Journal,
@@ -18,7 +19,6 @@ from tierdeck.checkpoint.journal import (
     shortened,
     store_value,
 )
-from tierdeck.checkpoint.limits import MB
 from tierdeck.checkpoint.running.call import Call
 from tierdeck.checkpoint.running.question import (
     CallRules,
@@ -32,7 +32,6 @@ from tierdeck.checkpoint.running.question import (
 from tierdeck.checkpoint.running.troubles import Troubles, sentence
 from tierdeck.errors import CheckpointError, ConflictError, NotFoundError, StoppedError, UndecidedOperationError
 
-MAX_REQUEST_BYTES = 1 * MB  # a person judges by it; a longer one stands in the journal as a line about it
 _UNKNOWN = frozenset({"running", "failed", "done"})
 
 
@@ -173,7 +172,7 @@ class Desk:
             self._earlier.pop(entry.op_id, None)
             self._begun.add(entry.op_id)
         written = entry
-        is_large = len(entry.request.raw) > MAX_REQUEST_BYTES
+        is_large = len(entry.request.raw) > MAX_VALUE_BYTES
         if known is None and (is_large or not entry.has_side_effects):
             # Nobody has to judge a model's call; whole prompts would make the journal larger than the checkpoints.
             written = replace(entry, request=shortened(entry.request))

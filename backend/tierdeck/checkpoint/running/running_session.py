@@ -20,7 +20,7 @@ from pathlib import Path
 from types import CodeType
 
 from tierdeck.checkpoint.checkpoint import Checkpoint, Reason
-from tierdeck.checkpoint.folder import Lease, Request, SessionFolder
+from tierdeck.checkpoint.folder import HeadPointer, Lease, Listed, Request, SessionFolder
 from tierdeck.checkpoint.folder.marks import checked_label
 from tierdeck.checkpoint.journal import BranchLine, Journal, TurnLine
 from tierdeck.checkpoint.running.branch import new_branch
@@ -205,14 +205,14 @@ class RunningSession:
             if report.saved is None:
                 raise CheckpointError(report.problem or "save checkpoint: it failed")
             return report.saved.path.name
+        return self._go_back(request)
+
+    def _go_back(self, request: Request) -> str:
+        """Go back as it was asked, the present saved first; gives the checkpoint's name."""
         if self._state is not None and not self._takes_restores:
             raise ConflictError("restore checkpoint: this agent takes no restore while it runs", hint="fork it")
         self._saves.flush()
-        pointer, listed = self._folder.head(), self._folder.listed_one(request.file or "")
-        if pointer is None or listed is None:
-            raise NotFoundError(f"restore checkpoint {request.file}: it is not there any more")
-        if pointer.generation != request.expected_generation:
-            raise ConflictError("restore checkpoint: the session was switched since it was asked for")
+        pointer, listed = self._asked_for(request)
         target, now = load_from(listed.path, session_id=self._folder.session_id, key=self._folder.key), None
         if self._state is not None:
             now = self._spending
@@ -234,6 +234,18 @@ class RunningSession:
         )
         self._back = self._stand_at(replace(stands, problems=left_open))
         return listed.file
+
+    def _asked_for(self, request: Request) -> tuple[HeadPointer, Listed]:
+        """HEAD, which has to be as it was when it was asked, and the checkpoint that is asked for."""
+        pointer, listed = self._folder.head(), self._folder.listed_one(request.file or "")
+        if pointer is None or listed is None:
+            raise NotFoundError(f"restore checkpoint {request.file}: it is not there any more")
+        if pointer.generation != request.expected_generation:
+            raise ConflictError(
+                f"restore checkpoint: HEAD was switched since it was asked for: it is at {pointer.file} "
+                f"(generation {pointer.generation}, seen was {request.expected_generation})"
+            )
+        return pointer, listed
 
     def _at_path(self, path: Path) -> Standing:
         target, pointer = load_from(path, key=self._folder.key), self._folder.head()

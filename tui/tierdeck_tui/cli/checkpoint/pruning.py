@@ -83,7 +83,8 @@ def prune_verb(
         report = prune(folder, plan, on_progress=bar.show, should_stop=should_stop)
     _put_report(run, plan, report)
     if report.is_stopped:
-        talk(f"stopped; {counted(len(plan.delete) - len(report.moved), 'checkpoint')} not looked at")
+        left = len(plan.delete) - len(report.moved) - len(report.passed_over)
+        talk(f"stopped; {counted(left, 'checkpoint')} of the plan not moved, and the same command moves the rest")
         return STOPPED
     return EXIT_PARTLY_DONE if report.passed_over else 0
 

@@ -23,7 +23,7 @@ from tierdeck_tui.widgets.option_row import OptionRow
 from tierdeck_tui.widgets.safe_input import SafeInput
 from tierdeck_tui.widgets.text_view import TextView
 
-_CALL_KEYS = "← → choose · ↑ ↓ call · tab next · esc cancel"
+_CALL_KEYS = "← → choose · ↑ ↓ call · tab next · esc"
 
 
 @dataclass(frozen=True, slots=True)

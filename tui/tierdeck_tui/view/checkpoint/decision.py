@@ -21,7 +21,7 @@ from tierdeck_tui.view.safe_text import safe
 from tierdeck_tui.view.sanitise import pad
 from tierdeck_tui.view.wrap import wrap
 
-_CHOICE_CELLS = 12
+_CHOICE_CELLS = 13
 _MAX_VALUE_ROWS = 40
 _WORDS: Mapping[Choice | None, str] = {
     "run again": "run again",
@@ -77,7 +77,7 @@ def choice_row(operation: OpenOperation, chosen: Chosen, cells: int) -> Line:
     role: Role = "muted" if chosen.choice is None else "strong"
     return fit(
         [
-            Piece(f"‹{pad(_choice_words(operation, chosen), _CHOICE_CELLS)}› ", role),
+            Piece(pad(f"‹{_choice_words(operation, chosen)}›", _CHOICE_CELLS) + " ", role),
             Piece(f"{safe(entry.kind)}  ", "type"),
             Piece(f"{safe(request_words(entry.request))}  "),
             Piece(f"{OUTCOMES[entry.state]}  ", "warning" if operation.question else "muted"),

@@ -27,7 +27,9 @@ def prune_lines(plan: PrunePlan, now_ms: int, cells: int = 80) -> list[Line]:
 
 
 def prune_words(plan: PrunePlan) -> str:
-    """`12 checkpoints, 31.2 MB, to the trash`."""
+    """`12 checkpoints, 31.2 MB, to the trash`, or that there is nothing to clear away."""
+    if not plan.delete:
+        return "nothing to clear away"
     return f"{counted(len(plan.delete), 'checkpoint')}, {size(plan.delete_bytes)}, to the trash"
 
 

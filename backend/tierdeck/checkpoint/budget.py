@@ -16,6 +16,7 @@ from tierdeck.errors import CheckpointLimitError
 
 _FEW_KEYS = 1_024
 _MAX_ALIKE = 64
+_LONG_ARRAY = 0xDD  # msgpack's, followed by its length in four bytes
 
 
 class Budget:
@@ -47,6 +48,11 @@ class Budget:
         """Take off so many more things in an object; raises as `spend`."""
         self.left_bytes -= ITEM_BYTES * items
         if self.left_bytes < 0:
+            self.refuse()
+
+    def check_claim(self, raw: bytes | memoryview) -> None:
+        """Refuse an array that claims more things than are left, before they are made; raises as `spend`."""
+        if raw[0] == _LONG_ARRAY and OBJECT_BYTES + ITEM_BYTES * int.from_bytes(raw[1:5], "big") > self.left_bytes:
             self.refuse()
 
     def refuse(self) -> NoReturn:

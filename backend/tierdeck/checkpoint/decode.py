@@ -17,7 +17,7 @@ from tierdeck.checkpoint.budget import Budget
 from tierdeck.checkpoint.builders import KNOWN_TAGS, fill_shell, make_shell, make_whole
 from tierdeck.checkpoint.chains import MAX_CHAIN, has_long_chain, take_apart
 from tierdeck.checkpoint.encode import POOLED
-from tierdeck.checkpoint.limits import CONSOLE_LIMITS, ITEM_BYTES, OBJECT_BYTES
+from tierdeck.checkpoint.limits import CONSOLE_LIMITS, DEQUE_ITEMS, ITEM_BYTES, OBJECT_BYTES
 from tierdeck.checkpoint.records import Placeholder
 from tierdeck.checkpoint.version import MINOR
 from tierdeck.errors import DamagedCheckpointError
@@ -162,6 +162,7 @@ class _Decoder:
 
     def _unpacked(self, raw: bytes | memoryview) -> object:
         if len(raw) >= _WALKED_FROM:
+            self._budget.check_claim(raw)
             walk_over(raw)
         return msgpack.unpackb(
             raw,
@@ -186,20 +187,23 @@ class _Decoder:
             del node[0]
             return node
         if tag == tags.DICT:
-            keys = node[1::2]
-            for key in keys:
-                if type(key) is not str:
-                    budget.checked(keys)
+            for at in range(1, count, 2):
+                if type(node[at]) is not str:
+                    budget.checked(node[1::2])
                     break
-            made = dict(zip(keys, node[2::2]))  # noqa: B905  # half the time without `strict`; counted below
+            things = iter(node)
+            next(things)
+            made = dict(zip(things, things))  # noqa: B905  # no copies of keys and values; counted below
             if len(made) * 2 + 1 != count:
                 raise ValueError("the same key twice, or a key without a value")
             return made
         return self._less_plain(tag, node)
 
     def _less_plain(self, tag: int, node: list[object]) -> object:
-        if tag == tags.SET or tag == tags.FROZENSET:
-            self._budget.spend_items(len(node))
+        if tag == tags.SET or tag == tags.FROZENSET or tag == tags.ORDERED_DICT:
+            self._budget.spend_items(len(node) + 1)
+        elif tag == tags.DEQUE:
+            self._budget.spend_items(DEQUE_ITEMS)
         if tag in tags.SHELLS:
             first = 1 + tags.SHELLS[tag]
             shell = self._made_shell(tag, node[1:first])

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from tierdeck.checkpoint import tags
 from tierdeck.checkpoint.chains import MAX_CHAIN, has_long_chain, is_fragile
 from tierdeck.checkpoint.class_facts import type_name
-from tierdeck.checkpoint.limits import ITEM_BYTES, MAX_DEPTH, OBJECT_BYTES, SHARED_FROM
+from tierdeck.checkpoint.limits import DEQUE_ITEMS, ITEM_BYTES, MAX_DEPTH, OBJECT_BYTES, SHARED_FROM
 from tierdeck.checkpoint.loss import MAX_LOSSES, Loss, LossKind, UnsaveableError
 from tierdeck.checkpoint.openers import Opener, Sources, node_without_identity, opener_of
 from tierdeck.checkpoint.plain import LONG, NONE, is_plain, row_node
@@ -161,8 +161,10 @@ class Walk:
             self.minor = max(self.minor, value.minor)
         if is_fragile(value):
             unit.fragile.append(value)
-        if made[0] == tags.SET or made[0] == tags.FROZENSET:
-            unit.memory_bytes += ITEM_BYTES * len(made)
+        if made[0] == tags.SET or made[0] == tags.FROZENSET or made[0] == tags.ORDERED_DICT:
+            unit.memory_bytes += ITEM_BYTES * (len(made) + 1)
+        elif made[0] == tags.DEQUE:
+            unit.memory_bytes += ITEM_BYTES * DEQUE_ITEMS
 
     def _scan(self, unit: Walked, node: Node, first: int, task: _Task | None, depth: int) -> list[_Task]:
         """Encode the plain values of a node in place; returns a task for each that has an identity.

@@ -97,6 +97,43 @@ async def test_verifying_stops_at_esc_and_what_was_found_is_kept(
     assert [each.state for each in folder.listed()] == ["ok", "not verified", "not verified"]
 
 
+@pytest.mark.parametrize("key", ["R", "v"])
+async def test_what_reads_whole_files_stops_at_esc_and_changes_nothing(
+    deck: Deck, folder: SessionFolder, monkeypatch: pytest.MonkeyPatch, key: str
+) -> None:
+    reading, going_on = threading.Event(), threading.Event()
+    pread = os.pread
+
+    def held_up(fd: int, length: int, offset: int) -> bytes:
+        if os.readlink(f"/proc/self/fd/{fd}").endswith(".rlmckpt"):
+            reading.set()
+            going_on.wait(10)
+        return pread(fd, length, offset)
+
+    monkeypatch.setattr(os, "pread", held_up)
+    await deck.pilot.press(key)
+    await deck.until(reading.is_set)
+    await deck.until(lambda: "esc stops" in deck.status)
+    await deck.pilot.press("escape")
+    assert "stopping…" in deck.status
+    going_on.set()
+    await deck.until(lambda: "stopped" in deck.told)
+    assert deck.app.screen is deck.screen
+    assert [each.state for each in folder.listed()] == ["not verified"] * 3
+
+
+@pytest.mark.spec("SPEC-09.22")
+async def test_a_comparison_opens_what_only_one_of_the_two_has(deck: Deck) -> None:
+    await deck.press("space", "space")
+    await deck.pilot.press("d")
+    await deck.until(lambda: isinstance(deck.app.screen, CheckpointDiffScreen))
+    await deck.pilot.press("enter")
+    await deck.until(lambda: deck.app.screen.query_one("#comparison", TextView).display)
+    text = "\n".join(text_of(line) for line in deck.app.screen.query_one("#comparison", TextView).lines)
+    assert "only in checkpoint 3, turn 15" in text
+    assert "late  dict" in text
+
+
 @pytest.mark.spec("SPEC-09.22")
 async def test_diff_lists_what_two_marked_ones_differ_in_and_compares_a_value_on_enter(deck: Deck) -> None:
     await deck.press("d")

@@ -6,10 +6,19 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, get_args
 
-from tierdeck.checkpoint import CheckpointFile, Head, Loss, Operation, UnitEntry, open_checkpoint, read_losses
+from tierdeck.checkpoint import (
+    CheckpointFile,
+    Head,
+    Loss,
+    Operation,
+    UnitEntry,
+    open_checkpoint,
+    read_losses,
+    read_operations,
+)
 from tierdeck.checkpoint.folder import Listed
 from tierdeck.errors import NotFoundError
-from tierdeck_tui.reading.checkpoint_parts import PartName, read_operations, read_part
+from tierdeck_tui.reading.checkpoint_parts import PartName, read_part
 
 SectionName = Literal["summary", "variables", "lost", "memory", "messages", "trajectory", "operations"]
 SECTIONS: tuple[SectionName, ...] = get_args(SectionName)

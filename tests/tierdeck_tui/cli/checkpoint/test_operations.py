@@ -133,7 +133,8 @@ def test_a_restore_without_choices_leaves_them_open_and_says_so(run: Command, po
         ("{A}=perhaps", 2, "'perhaps' is no choice"),
         ("{A}=skip:1", 2, "is no choice"),
         ("{A}=done:{{", 2, "is no JSON"),
-        ("{A}=done:NaN", 2, "NaN is none of JSON's numbers"),
+        ("{A}=done:NaN", 2, "NaN is not a finite number"),
+        ("{A}=done:1e999", 2, "is not a finite number"),
         ("{A}=done:", 2, "is no JSON"),
     ],
 )

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sequence
-from typing import Any, NoReturn, TypeVar
+from typing import Any, TypeVar
 
 import click
 
 from tierdeck.checkpoint.journal import Choice, Decision, store_value
 from tierdeck.checkpoint.running import OpenOperation
 from tierdeck.errors import AmbiguousIdError, InvalidValueError, NotFoundError
+from tierdeck.store.finite_json import parse_json
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -78,13 +78,9 @@ def decision_of(text: str, about: OpenOperation, by: str) -> Decision:
 
 def _value(text: str) -> object:
     try:
-        return json.loads(text, parse_constant=_refuse)
+        return parse_json(text)
     except (ValueError, RecursionError) as e:
         raise InvalidValueError(
             f"decide operation: the value {text[:80]!r} is no JSON ({str(e)[:80]})",
             hint="a text is given in quotes: done:'\"sent\"'",
         ) from e
-
-
-def _refuse(text: str) -> NoReturn:
-    raise ValueError(f"{text} is none of JSON's numbers")

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import NoReturn
 
 from tierdeck.checkpoint.journal import CHOICES, Choice, Decision, StoredValue, store_value
 from tierdeck.checkpoint.limits import CONSOLE_LIMITS
 from tierdeck.checkpoint.running import OpenOperation
 from tierdeck.errors import CheckpointError
+from tierdeck.store.finite_json import parse_json
 from tierdeck_tui.view.checkpoint.inline_value import inline_words
 from tierdeck_tui.view.checkpoint.operation import request_words
-from tierdeck_tui.view.checkpoint.state import OUTCOMES
+from tierdeck_tui.view.checkpoint.state import OUTCOMES, effects_words
 from tierdeck_tui.view.checkpoint.value import value_lines
 from tierdeck_tui.view.format import counted
 from tierdeck_tui.view.line import Line, Piece, Role, fit, line
@@ -57,7 +56,7 @@ def typed_value(text: str) -> object:
     if not text.strip():
         return None
     try:
-        return json.loads(text, parse_constant=_refuse)
+        return parse_json(text)
     except (ValueError, RecursionError):
         return text
 
@@ -73,7 +72,6 @@ def decision_of(chosen: Chosen, operation: OpenOperation, by: str) -> Decision |
 def choice_row(operation: OpenOperation, chosen: Chosen, cells: int) -> Line:
     """One call, exactly `cells` wide: what was chosen, its kind, what it was given, its state."""
     entry = operation.entry
-    effects = "side effects" if entry.has_side_effects else "no side effects"
     role: Role = "muted" if chosen.choice is None else "strong"
     return fit(
         [
@@ -81,7 +79,7 @@ def choice_row(operation: OpenOperation, chosen: Chosen, cells: int) -> Line:
             Piece(f"{safe(entry.kind)}  ", "type"),
             Piece(f"{safe(request_words(entry.request))}  "),
             Piece(f"{OUTCOMES[entry.state]}  ", "warning" if operation.question else "muted"),
-            Piece(f"turn {entry.turn}, {effects}", "muted"),
+            Piece(f"turn {entry.turn}, {effects_words(entry)}", "muted"),
         ],
         cells,
     )
@@ -145,7 +143,3 @@ def _value_part(name: str, stored: StoredValue, cells: int, *, reveal: bool) -> 
         return wrap(line(Piece(f"{name}: ", "muted"), Piece(safe(e.message), "warning")), cells)
     missing = [] if stored.why is None else wrap(line(Piece(f"  {safe(stored.why)}", "warning")), cells)
     return [line(Piece(f"{name}:", "muted")), *((Piece("  "), *row) for row in rows), *missing]
-
-
-def _refuse(text: str) -> NoReturn:
-    raise ValueError(f"{text} is none of JSON's numbers")

@@ -9,8 +9,8 @@ from tierdeck.checkpoint.limits import CONSOLE_LIMITS
 from tierdeck.checkpoint.running import OpenOperation
 from tierdeck.errors import CheckpointError
 from tierdeck_tui.view.checkpoint.inline_value import inline_words
-from tierdeck_tui.view.checkpoint.state import OUTCOMES
-from tierdeck_tui.view.checkpoint.value_form import value_form
+from tierdeck_tui.view.checkpoint.state import OUTCOMES, effects_words
+from tierdeck_tui.view.checkpoint.value_form import stored_form
 from tierdeck_tui.view.line import Line, Piece, fit, line
 from tierdeck_tui.view.safe_text import safe
 from tierdeck_tui.view.wrap import wrap
@@ -47,11 +47,13 @@ def operation_form(each: OpenOperation, decision: Decision | None = None) -> dic
         "turn": entry.turn,
         "branch": entry.branch,
         "has_side_effects": entry.has_side_effects,
-        "request": _form(entry.request),
-        "result": _form(entry.result),
+        "request": stored_form(entry.request),
+        "result": stored_form(entry.result),
         "is_asked": question is not None and said is None,
         "why": None if question is None else question.why,
-        "decision": None if said is None else {"choice": said.choice, "value": _form(said.value), "by": said.by},
+        "decision": None
+        if said is None
+        else {"choice": said.choice, "value": stored_form(said.value), "by": said.by},
     }
 
 
@@ -75,13 +77,15 @@ def request_words(value: StoredValue | None) -> str:
 
 
 def _row(entry: Entry, short_id: str, cells: int) -> Line:
-    effects = "side effects" if entry.has_side_effects else "no side effects"
     is_open = entry.state in ("running", "failed")
     return fit(
         [
             Piece(f"{safe(short_id)}  ", "muted"),
             Piece(f"{safe(entry.kind)}  ", "type"),
-            Piece(f"turn {entry.turn}  {OUTCOMES[entry.state]}, {effects}  ", "warning" if is_open else "muted"),
+            Piece(
+                f"turn {entry.turn}  {OUTCOMES[entry.state]}, {effects_words(entry)}  ",
+                "warning" if is_open else "muted",
+            ),
             Piece(safe(request_words(entry.request))),
         ],
         cells,
@@ -100,12 +104,3 @@ def _fate(each: OpenOperation, decided: Decision | None) -> list[Piece]:
     is_over = each.entry.state in ("done", "cancelled")
     told = "not made again; its result is given" if is_over else "not asked: it is made when the agent comes to it"
     return [Piece(told, "muted")]
-
-
-def _form(value: StoredValue | None) -> object:
-    if value is None:
-        return None
-    try:
-        return value_form(value.value(CONSOLE_LIMITS)).form
-    except CheckpointError as e:
-        return {"$type": "unread", "why": e.message}

@@ -8,10 +8,8 @@ from tierdeck.checkpoint.folder.names import parse_file_name
 from tierdeck.checkpoint.folder.requested_decision import RequestedDecision
 from tierdeck.checkpoint.folder.requests import Answer, Request
 from tierdeck.checkpoint.journal import StoredValue
-from tierdeck.checkpoint.limits import CONSOLE_LIMITS
-from tierdeck.errors import CheckpointError
 from tierdeck_tui.view.checkpoint.row import NS_PER_MS
-from tierdeck_tui.view.checkpoint.value_form import value_form
+from tierdeck_tui.view.checkpoint.value_form import stored_form
 from tierdeck_tui.view.format import age, counted
 from tierdeck_tui.view.line import Line, Piece, Role, line
 from tierdeck_tui.view.safe_text import safe
@@ -51,12 +49,7 @@ def request_form(request: Request | None) -> dict[str, object] | None:
 
 
 def _value(decision: RequestedDecision) -> object:
-    if decision.value is None:
-        return None
-    try:
-        return value_form(StoredValue(decision.value, decision.form).value(CONSOLE_LIMITS)).form
-    except CheckpointError as e:
-        return {"$type": "unread", "why": e.message}
+    return stored_form(None if decision.value is None else StoredValue(decision.value, decision.form))
 
 
 def _what(request: Request) -> str:

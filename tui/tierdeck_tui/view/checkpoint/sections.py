@@ -14,7 +14,7 @@ from tierdeck_tui.reading.checkpoint_sessions import SessionContents
 from tierdeck_tui.view.body import body_lines
 from tierdeck_tui.view.checkpoint.request import answer_line, request_line
 from tierdeck_tui.view.checkpoint.row import NS_PER_MS, session_info_line
-from tierdeck_tui.view.checkpoint.state import OUTCOMES
+from tierdeck_tui.view.checkpoint.state import OUTCOMES, effects_words
 from tierdeck_tui.view.checkpoint.summary import summary_lines
 from tierdeck_tui.view.checkpoint.tree import BranchRow, SessionRow
 from tierdeck_tui.view.checkpoint.value import kind_words, value_lines, whole_text
@@ -162,12 +162,11 @@ def _operations(operations: tuple[Operation, ...], cells: int, *, reveal: bool) 
 
 
 def _operation_head(operation: Operation) -> Line:
-    effects = "side effects" if operation.has_side_effects else "no side effects"
     is_open = operation.state in ("running", "failed")
     return line(
         Piece(f"{safe(operation.kind)}  ", "strong"),
         Piece(OUTCOMES.get(operation.state, operation.state), "warning" if is_open else "plain"),
-        Piece(f", turn {operation.turn}, {effects}  {safe(operation.op_id)}", "muted"),
+        Piece(f", turn {operation.turn}, {effects_words(operation)}  {safe(operation.op_id)}", "muted"),
     )
 
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from tierdeck.checkpoint import Summary
+from tierdeck.checkpoint import Operation, Summary
 from tierdeck.checkpoint.family import DEGRADED
 from tierdeck.checkpoint.folder import Listed
+from tierdeck.checkpoint.journal import Entry
 from tierdeck_tui.view.format import NONE, count, counted
 from tierdeck_tui.view.line import Piece
 from tierdeck_tui.view.safe_text import safe
@@ -49,6 +50,11 @@ def content_words(summary: Summary | None) -> list[str]:
 def unfinished_words(pending: Mapping[str, int]) -> list[str]:
     """The operations that are not over, by state: `1 pending`, `2 running`."""
     return [f"{count(pending[state])} {state}" for state in UNFINISHED if pending.get(state)]
+
+
+def effects_words(call: Entry | Operation) -> str:
+    """Whether making the call twice does harm, as its agent has said."""
+    return "side effects" if call.has_side_effects else "no side effects"
 
 
 def mark_pieces(listed: Listed) -> list[Piece]:

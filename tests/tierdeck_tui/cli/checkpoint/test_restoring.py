@@ -93,8 +93,8 @@ def test_the_plan_shows_unfinished_operations_and_runs_none(run: Command, root: 
     assert "asks: it was begun on branch" in text
     assert "c  send  turn 5  not begun, side effects" in text
     assert "not asked: it is made when the agent comes to it" in text
-    plan = json.loads(run("restore", "mail:1", "--dry-run", "--json").stdout)["plan"]
-    assert [(each["op_id"], each["state"]) for each in plan["unfinished"]] == [("b", "running"), ("c", "pending")]
+    told = json.loads(run("restore", "mail:1", "--dry-run", "--json").stdout)["operations"]
+    assert [(each["op_id"], each["state"]) for each in told] == [("c", "pending"), ("b", "running")]
 
 
 @pytest.mark.case("C12")

@@ -25,8 +25,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tierdeck.checkpoint.folder import RetentionPolicy, SessionFolder
-from tierdeck.checkpoint.key_file import read_key_file
+from tierdeck.checkpoint.folder import RetentionPolicy, SessionFolder, policy_of
+from tierdeck.checkpoint.key_file import key_named
 from tierdeck.checkpoint.running import CallRules, Checkpointed, RunningSession, open_running, tidy
 from tierdeck.config import CheckpointSettings, PromotionSettings, SearchSettings
 from tierdeck.errors import ConflictError
@@ -45,7 +45,6 @@ _PROMOTION = PromotionSettings()
 _SEARCH = SearchSettings()
 _KEEP = CheckpointSettings()
 _RULES = CallRules()
-_MB = 1 << 20
 
 
 def open_session(
@@ -105,7 +104,6 @@ def open_session(
     """
     running = None
     if checkpoints is not None:
-        policy = RetentionPolicy(keep.keep_last, keep.keep_mb * _MB, keep.keep_days or None)
         running = open_running(
             checkpoints,
             external_id,
@@ -114,8 +112,8 @@ def open_session(
             takes_restores=takes_restores,
             rules=rules,
             on_problem=on_problem,
-            after_save=functools.partial(_tidy, policy),
-            key=_key(checkpoint_key, keep),
+            after_save=functools.partial(_tidy, policy_of(keep)),
+            key=key_named(keep.key_file) if checkpoint_key is None else checkpoint_key,
             clock_ns=clock_ns,
         )
     try:
@@ -129,12 +127,6 @@ def open_session(
     return Session(
         store, row, external_id, running, promotion=promotion, search=search, embedder=embedder, index=index
     )
-
-
-def _key(given: bytes | None, keep: CheckpointSettings) -> bytes | None:
-    if given is not None or not keep.key_file:
-        return given
-    return read_key_file(Path(keep.key_file).expanduser())
 
 
 def _tidy(policy: RetentionPolicy, folder: SessionFolder) -> None:

@@ -49,6 +49,23 @@ def read_key_file(path: Path) -> bytes:
     return key
 
 
+def key_named(path_text: str | None) -> bytes | None:
+    """The key in the file that a setting names, a leading `~` or `~user` replaced; None when it names none.
+
+    Raises:
+        CheckpointKeyError: as `read_key_file`, or there is no such user.
+    """
+    if not path_text:
+        return None
+    try:
+        path = Path(path_text).expanduser()
+    except RuntimeError as e:
+        raise CheckpointKeyError(
+            f"read key file {path_text[:200]}: there is no such user", hint="put ./ before a name with ~"
+        ) from e
+    return read_key_file(path)
+
+
 def checked_key(key: bytes | None) -> bytes | None:
     """The key, when it is one that a checkpoint can be sealed with. Raises InvalidValueError."""
     if key is not None and (type(key) is not bytes or not 1 <= len(key) <= MAX_KEY_BYTES):

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tierdeck.checkpoint.key_file import checked_key, read_key_file
+from tierdeck.checkpoint.key_file import checked_key, key_named, read_key_file
 from tierdeck.errors import CheckpointKeyError, InvalidValueError
 
 
@@ -74,3 +74,13 @@ def test_a_key_that_can_t_seal_a_checkpoint_is_refused_before_a_session_is_opene
     with pytest.raises(InvalidValueError, match="1 to 64 bytes are allowed"):
         checked_key(key)
     assert (checked_key(None), checked_key(b"x" * 64)) == (None, b"x" * 64)
+
+
+def test_a_setting_names_the_file_by_a_home_and_one_that_is_nobody_s_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put(tmp_path, b"secret")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert (key_named("~/key"), key_named(""), key_named(None)) == (b"secret", None, None)
+    with pytest.raises(CheckpointKeyError, match="there is no such user"):
+        key_named("~nobody-of-that-name/key")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
@@ -21,11 +20,11 @@ from tierdeck.checkpoint.folder import (
 )
 from tierdeck.checkpoint.folder.lease import LEASE_FILE
 from tierdeck.checkpoint.folder.locks import is_locked
-from tierdeck.checkpoint.folder.requests import ANSWER_PREFIX, CLAIM_FILE, read_answer, read_request
+from tierdeck.checkpoint.folder.requests import CLAIM_FILE, list_answers, read_request
 from tierdeck.checkpoint.folder.sessions import session_folders
-from tierdeck.checkpoint.key_file import read_key_file
+from tierdeck.checkpoint.key_file import key_named
 from tierdeck.config import Settings
-from tierdeck.errors import CheckpointError, InvalidValueError
+from tierdeck.errors import CheckpointError
 
 T = TypeVar("T")
 Signature = tuple[tuple[str, int, int, bool], ...]
@@ -67,20 +66,8 @@ def root_of(settings: Settings) -> Path:
 
 
 def key_of(settings: Settings) -> bytes | None:
-    """The key that checkpoints are sealed with, from the file that the settings name; None when they name none.
-
-    Raises:
-        CheckpointKeyError: the file can't be read, others can read it, or it holds no key.
-        InvalidValueError: the settings name no path.
-    """
-    named = settings.checkpoints.key_file
-    if not named:
-        return None
-    try:
-        path = Path(named).expanduser()
-    except RuntimeError as e:
-        raise InvalidValueError(f"read key file {named[:200]!r}: there is no such user") from e
-    return read_key_file(path)
+    """The key that checkpoints are sealed with, as the settings have it. Raises as `key_named`."""
+    return key_named(settings.checkpoints.key_file)
 
 
 def folder_of(info: SessionInfo, key: bytes | None = None) -> SessionFolder:
@@ -135,18 +122,10 @@ def _contents(info: SessionInfo) -> SessionContents:
         # As they lie there: looking takes none away.
         request=read(lambda: read_request(folder.path)),
         claimed=read(lambda: read_request(folder.path, CLAIM_FILE)),
-        answer=read(lambda: _newest_answer(folder.path)),
+        answer=read(lambda: next(iter(list_answers(folder.path)), None)),
         trash=tuple(read(lambda: list_trash(folder)) or ()),
         problems=tuple(problems),
     )
-
-
-def _newest_answer(folder: Path) -> Answer | None:
-    found = []
-    for path in folder.glob(f"{ANSWER_PREFIX}*"):
-        with suppress(InvalidValueError):  # called so, and no answer
-            found.append(read_answer(folder, path.name.removeprefix(ANSWER_PREFIX)))
-    return max((each for each in found if each is not None), key=lambda each: each.at_ns, default=None)
 
 
 def _is_live(folder: Path) -> bool:

@@ -15,6 +15,7 @@ from tierdeck.checkpoint.folder.stored import Skipped
 from tierdeck.checkpoint.folder.trash import Emptied, empty_trash, list_trash, move_to_trash
 from tierdeck.checkpoint.folder.verify import Progress, Stop, verify
 from tierdeck.checkpoint.limits import GB, MB
+from tierdeck.config import CheckpointSettings
 from tierdeck.errors import CheckpointError, ConflictError, InvalidValueError, NotFoundError
 
 DAY_NS = 86_400_000_000_000
@@ -34,6 +35,11 @@ class RetentionPolicy:
     max_bytes: int | None = 2 * GB
     max_age_days: float | None = None
     max_trash_bytes: int = 100 * MB
+
+
+def policy_of(settings: CheckpointSettings) -> RetentionPolicy:
+    """What the settings say is kept; of age and trash only what they name."""
+    return RetentionPolicy(settings.keep_last, settings.keep_mb * MB, settings.keep_days or None)
 
 
 class Kept(NamedTuple):

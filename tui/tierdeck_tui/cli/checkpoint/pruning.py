@@ -5,10 +5,8 @@ from __future__ import annotations
 import click
 
 from tierdeck.checkpoint.folder import SessionFolder
-from tierdeck.checkpoint.folder.retention import PrunePlan, PruneReport, RetentionPolicy, plan_prune, prune
+from tierdeck.checkpoint.folder.retention import PrunePlan, PruneReport, plan_prune, policy_of, prune
 from tierdeck.checkpoint.folder.trash import KEPT_DAYS, Trashed, empty_trash, list_trash, restore_from_trash
-from tierdeck.checkpoint.limits import MB
-from tierdeck.config import CheckpointSettings
 from tierdeck.errors import EXIT_PARTLY_DONE, NotFoundError
 from tierdeck.times import now_ms
 from tierdeck_tui.cli.ask import confirm
@@ -71,7 +69,9 @@ def prune_verb(
     root = use_checkpoints(run, checkpoints) if dry_run else root_to_change(run, checkpoints, doing)
     folder = session_folder(root, session, key=use_key(run, key_file))
     with stop_flag() as should_stop, ProgressBar("looking at what began there") as bar:
-        plan = plan_prune(folder, _policy(run.settings.checkpoints), on_progress=bar.show, should_stop=should_stop)
+        plan = plan_prune(
+            folder, policy_of(run.settings.checkpoints), on_progress=bar.show, should_stop=should_stop
+        )
     if dry_run:
         _put_plan(run, plan)
         return 0
@@ -114,10 +114,6 @@ def trash_verb(
         _empty(run, folder, 0 if is_all else KEPT_DAYS, is_sure=yes)
     else:
         _list(run, folder)
-
-
-def _policy(keep: CheckpointSettings) -> RetentionPolicy:
-    return RetentionPolicy(keep.keep_last, keep.keep_mb * MB, keep.keep_days or None)
 
 
 def _put_plan(run: Run, plan: PrunePlan) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -25,6 +26,10 @@ class Decision:
     value: StoredValue | None = None
     by: str | None = None
     seen: OperationState | None = None
+
+
+Decisions = Mapping[str, Decision]  # by the ids of the calls they are about
+NO_DECISIONS: Decisions = {}
 
 
 @dataclass(frozen=True, slots=True)

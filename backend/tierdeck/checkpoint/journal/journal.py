@@ -1,6 +1,6 @@
 """The calls of one branch of a session, each written down before it is made and again before its result is used.
 
-    journal = Journal(folder, "1f0c9a2b", session_id="run-41")
+    journal = Journal(folder, "1f0c9a2b", line=BranchLine("run-41", "1f0c9a2b"))
     journal.start(entry)                      # on disk before the call
     journal.finish(entry.op_id, "done", store_value(result))
 
@@ -12,12 +12,12 @@ from __future__ import annotations
 import re
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import Path
 
 from tierdeck.checkpoint.checkpoint import OperationState
-from tierdeck.checkpoint.journal.entry import CHOICES, Decision, Entry
+from tierdeck.checkpoint.journal.entry import CHOICES, NO_DECISIONS, Decision, Decisions, Entry
 from tierdeck.checkpoint.journal.lines import (
     BranchLine,
     CallLine,
@@ -35,7 +35,6 @@ from tierdeck.errors import CheckpointError, InvalidValueError, NotFoundError
 
 SUFFIX = ".rlmjournal"
 _MAX_NS = 2**62  # in the year 2116; what claims to be later must not push the times after it out of 64 bits
-NO_DECISIONS: Mapping[str, Decision] = {}
 _BRANCH = re.compile(r"[0-9a-f]{8}")
 
 
@@ -64,6 +63,7 @@ class Journal:
 
     Args:
         folder: the session's.
+        branch: 8 hex digits.
         line: what stands in the first record of a new journal; None for one that is only looked at.
         not_before_ns: no time in it is earlier, whatever the clock says: journals are told apart by their times.
         max_bytes: the file never grows beyond. From three quarters of it on, only short results are kept.
@@ -205,9 +205,7 @@ class Journal:
             raise NotFoundError(f"decide operation {op_id[:40]}: the journal has none of that id")
         self._add(DecisionLine(op_id, decision, self._clock_ns()))
 
-    def begin(
-        self, planned: Iterable[Entry], before: Iterable[Entry], decisions: Mapping[str, Decision] = NO_DECISIONS
-    ) -> None:
+    def begin(self, planned: Iterable[Entry], before: Iterable[Entry], decisions: Decisions = NO_DECISIONS) -> None:
         """Make the file of a new branch with all that it begins with, in one piece. Raises as `start`.
 
         Args:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -14,7 +14,7 @@ from tierdeck.checkpoint.folder.listing import Owner, list_files
 from tierdeck.checkpoint.folder.tip import current_head
 from tierdeck.checkpoint.journal import (
     BranchLine,
-    Decision,
+    Decisions,
     Entry,
     Journal,
     call_digest,
@@ -90,7 +90,7 @@ def begin_branch(
     start: BranchStart,
     *,
     spending: Spending,
-    decisions: Mapping[str, Decision],
+    decisions: Decisions,
 ) -> None:
     """Write the journal of a new branch that goes on from a checkpoint.
 

@@ -176,8 +176,9 @@ class Checkpointed:
                 the agent None; `abort`, which raises StoppedError when it comes to it.
 
         Raises:
+            InvalidValueError: the choice is none of these.
             NotFoundError: the journal has no such call.
-            CheckpointError: the journal can't be written; nothing was decided.
+            CheckpointError: the journal can't be written. Nothing was decided in each case.
         """
         stored = store_value(value) if choice == "done" and value is not None else None
         self._kept("decide").desk.decide(op_id, Decision(choice, stored, by))

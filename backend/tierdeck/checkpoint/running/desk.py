@@ -141,8 +141,9 @@ class Desk:
         """Say what is to be done about a call that a question is about.
 
         Raises:
+            InvalidValueError: it is no choice.
             NotFoundError: the journal has no such call.
-            CheckpointError: the journal can't be written; nothing was decided.
+            CheckpointError: the journal can't be written. Nothing was decided in each case.
         """
         self._journal.decide(key, decision)
 

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from tierdeck.checkpoint.checkpoint import Checkpoint
 from tierdeck.checkpoint.folder import HeadPointer, Request, SessionFolder, open_session_folder
 from tierdeck.checkpoint.folder.requested_decision import RequestedDecision
-from tierdeck.checkpoint.journal import Decision
+from tierdeck.checkpoint.journal import NO_DECISIONS, Decisions
 from tierdeck.checkpoint.limits import AGENT_LIMITS
 from tierdeck.checkpoint.reading import read_head
 from tierdeck.checkpoint.running.branch import BranchStart, current_branch, new_branch
 from tierdeck.checkpoint.running.choose import load_from
-from tierdeck.checkpoint.running.decisions import NO_DECISIONS, check_decisions
+from tierdeck.checkpoint.running.decisions import check_decisions
 from tierdeck.checkpoint.running.restoring import go_back, start_of, take_in
 from tierdeck.checkpoint.running.undecided import start_at
 from tierdeck.checkpoint.running.watch import Progress, ReadWatch, Stop
@@ -52,7 +52,7 @@ def fork(
     path: Path,
     *,
     as_: str | None = None,
-    decisions: Mapping[str, Decision] = NO_DECISIONS,
+    decisions: Decisions = NO_DECISIONS,
     key: bytes | None = None,
     on_progress: Progress | None = None,
     should_stop: Stop | None = None,
@@ -108,7 +108,7 @@ def rewind(
     *,
     by: str,
     expected_generation: int | None = None,
-    decisions: Mapping[str, Decision] = NO_DECISIONS,
+    decisions: Decisions = NO_DECISIONS,
     on_progress: Progress | None = None,
     should_stop: Stop | None = None,
     clock_ns: Callable[[], int] = time.time_ns,
@@ -188,7 +188,7 @@ def _loaded(
     return load_from(path, session_id=session_id, key=key, watch=watch)
 
 
-def _requested(decisions: Mapping[str, Decision], start: BranchStart) -> tuple[RequestedDecision, ...]:
+def _requested(decisions: Decisions, start: BranchStart) -> tuple[RequestedDecision, ...]:
     """As they travel in a request, each with the state that its call is seen in now."""
     seen = {each.entry.op_id: each.entry.state for each in start.operations}
     return tuple(

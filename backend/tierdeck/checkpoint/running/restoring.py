@@ -13,7 +13,7 @@ from tierdeck.checkpoint.checkpoint import Checkpoint, Operation, Origin
 from tierdeck.checkpoint.folder import SessionFolder, Skipped
 from tierdeck.checkpoint.folder.head_pointer import HeadPointer
 from tierdeck.checkpoint.folder.listing import file_names
-from tierdeck.checkpoint.journal import BranchLine, Journal, journalled_branches
+from tierdeck.checkpoint.journal import NO_DECISIONS, BranchLine, Decisions, Journal, journalled_branches
 from tierdeck.checkpoint.pack import pack_checkpoint
 from tierdeck.checkpoint.running.branch import (
     BranchStart,
@@ -23,7 +23,6 @@ from tierdeck.checkpoint.running.branch import (
     new_branch,
 )
 from tierdeck.checkpoint.running.choose import Chosen
-from tierdeck.checkpoint.running.decisions import NO_DECISIONS, Decisions
 from tierdeck.checkpoint.running.spending import Spending, rewound, spending_at
 from tierdeck.errors import CheckpointError
 

@@ -26,7 +26,7 @@ from tierdeck.checkpoint.running import (
     questions_of,
     rewind,
 )
-from tierdeck.checkpoint.running.decisions import MAX_VALUE_BYTES
+from tierdeck.checkpoint.running.decisions import MAX_DECIDED_BYTES
 from tierdeck.errors import CheckpointError, ConflictError, InvalidValueError, NotFoundError
 from tierdeck.session import open_session
 
@@ -225,7 +225,7 @@ def test_a_choice_that_can_t_be_kept_is_refused_by_name_and_nothing_is_written(t
         ({op_id: Decision("perhaps")}, InvalidValueError, f"{op_id}: 'perhaps' is no choice"),  # type: ignore[arg-type]
         ({op_id: Decision("skip", store_value(1))}, InvalidValueError, "a value goes with `done`"),
         ({op_id: Decision("done", store_value(open))}, InvalidValueError, "its value can't be kept"),
-        ({op_id: Decision("done", store_value(b"x" * MAX_VALUE_BYTES))}, InvalidValueError, "bytes, at most"),
+        ({op_id: Decision("done", store_value(b"x" * MAX_DECIDED_BYTES))}, InvalidValueError, "bytes, at most"),
         ({op_id: Decision("skip", seen="done")}, ConflictError, "is running by now"),
         ({op_id: Decision("skip"), "e" * 32: Decision("skip")}, NotFoundError, "operation eeeeeeee"),
     ]  # fmt: skip

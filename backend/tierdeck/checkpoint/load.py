@@ -33,7 +33,7 @@ def load_checkpoint(file: CheckpointFile) -> Checkpoint:
     Raises:
         DamagedCheckpointError: any part of it is not what was written; then nothing of it is given.
         CheckpointLimitError: it takes more than a limit of the file's limits.
-        CheckpointError: it is keyed, and the key was not given.
+        CheckpointKeyError: its seal can't be checked with the file's key: see `CheckpointFile.verify`.
 
     Spec: SPEC-09.23
     """

@@ -4,7 +4,7 @@
         file.head.summary           # 4 KB read
         file.table().variables      # and the table
         file.variable("x")          # and one section
-        file.load()                 # all, with the trailer checked
+        load_checkpoint(file)       # all, with the trailer checked
 
 Nothing that stands in a file is imported, compiled or called; see FORMAT.md.
 """

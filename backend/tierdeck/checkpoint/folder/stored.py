@@ -201,6 +201,7 @@ class StoredCheckpoints:
             return Marks()
 
     def check_is_there(self, file: str) -> None:
+        """Raises NotFoundError when the folder has no checkpoint of that name."""
         if parse_file_name(file) is None or not os.path.lexists(self.path / file):
             raise NotFoundError(f"find checkpoint {file[:80]!r}: session {self.session_id[:80]!r} has none")
 

@@ -110,7 +110,7 @@ def restore_from_trash(folder: SessionFolder, file: str) -> Path:
         file: its name, as it was before it went to the trash.
 
     Returns:
-        where it lies now.
+        Where it lies now.
 
     Raises:
         NotFoundError: the trash has none of that name.

@@ -46,7 +46,7 @@ def open_running(
 
     Raises:
         ConflictError: another process runs this session; nothing was changed.
-        InvalidValueError: the id, or `every`, is none.
+        InvalidValueError: the id, `every` or the key is none.
         CheckpointError: the folder can't be made or written.
 
     Spec: SPEC-09.20, SPEC-09.24

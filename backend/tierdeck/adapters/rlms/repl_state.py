@@ -40,8 +40,7 @@ def put_variables(
     Returns:
         What was left out: descriptions under whose names the agent would take them for the thing itself.
     """
-    known = [name for name in order if name in variables]
-    names = [*known, *(name for name in variables if name not in set(known))]
+    names = list(dict.fromkeys((*(name for name in order if name in variables), *variables)))
     left_out = {name: variables[name] for name in names if isinstance(variables[name], Inert | Placeholder)}
     own = dict(environment.locals)
     environment.locals.clear()

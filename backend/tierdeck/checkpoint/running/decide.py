@@ -26,15 +26,15 @@ def operations_of(folder: SessionFolder) -> tuple[Entry, ...]:
 
 
 def open_operations_of(folder: SessionFolder) -> tuple[OpenOperation, ...]:
-    """The calls that `decide` takes a decision about; nothing is changed. Raises as `operations_of`."""
+    """The calls that can be decided about as the session stands; nothing is changed. Raises as `operations_of`.
+
+    By `decide`; where the branch's journal is lost, with a restore of the checkpoint that the session stands at.
+    """
     journal, listed = _stands_on(folder)
     if journal is None:
         return ()
-    if listed is not None and listed.summary is not None and any(listed.summary.pending.values()):
-        with open_checkpoint(listed.path, limits=folder.limits) as file:
-            is_lost = lacks(journal, read_operations(file))
-        if is_lost:
-            return start_at(listed.path, folder).operations
+    if listed is not None and _is_lost(journal, listed, folder):
+        return start_at(listed.path, folder).operations
     return _to_decide(journal, listed)
 
 
@@ -51,7 +51,8 @@ def decide(folder: SessionFolder, op_id: str, decision: Decision) -> None:
 
     Raises:
         InvalidValueError: the decision is none, or its value can't be kept.
-        ConflictError: an agent runs the session, or the call is in another state than when it was seen.
+        ConflictError: an agent runs the session, the journal of its branch is lost, or the call is in another
+            state than when it was seen.
         NotFoundError: of the branch that the session stands on no such call can be decided about. Nothing was
             written in each case.
         CheckpointError: the journal can't be read or written.
@@ -67,6 +68,11 @@ def decide(folder: SessionFolder, op_id: str, decision: Decision) -> None:
         )
     with lease:
         journal, listed = _stands_on(folder)
+        if journal is not None and listed is not None and _is_lost(journal, listed, folder):
+            raise ConflictError(
+                f"{doing}: the journal of branch {journal.branch} is lost, and would not keep it",
+                hint="decide with `tierdeck checkpoint restore --rewind --operation`",
+            )
         found = () if journal is None else _to_decide(journal, listed)
         check_decisions({op_id: decision}, found, f"decide about session {folder.session_id[:80]}")
         if journal is not None:
@@ -79,6 +85,14 @@ def decide(folder: SessionFolder, op_id: str, decision: Decision) -> None:
 def _to_decide(journal: Journal, listed: Listed | None) -> tuple[OpenOperation, ...]:
     turn = 0 if listed is None else listed.turn
     return Desk(journal, CallRules(), Troubles(), turn=turn + 1).to_decide()
+
+
+def _is_lost(journal: Journal, listed: Listed, folder: SessionFolder) -> bool:
+    """Whether the journal does not have what the checkpoint had not finished: going on begins a new one."""
+    if listed.summary is None or not any(listed.summary.pending.values()):
+        return False
+    with open_checkpoint(listed.path, limits=folder.limits) as file:
+        return lacks(journal, read_operations(file))
 
 
 def _stands_on(folder: SessionFolder) -> tuple[Journal | None, Listed | None]:

@@ -24,7 +24,7 @@ def operations_at(found: Path | FoundCheckpoint, mode: RestoreMode) -> tuple[Ope
 
     Args:
         found: the checkpoint, or its file. Of a file outside a session's folder only what it says itself is known.
-        mode: a rewind takes the branch that HEAD is on as left; so does a fork of a checkpoint in that session.
+        mode: the calls are the same for both; a rewind is refused for a checkpoint in no session's folder.
 
     Raises:
         NotFoundError: no file is there.

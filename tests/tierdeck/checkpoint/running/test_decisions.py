@@ -273,7 +273,7 @@ def test_a_copy_without_its_journal_asks_about_what_was_under_way_by_its_own_wor
         each.unlink()
     asked = open_operations_of(folder)
     assert [(text_of(each), each.question is not None) for each in asked] == [("y", False), ("x", True)]
-    with pytest.raises(ConflictError, match="the journal of branch .* is lost") as caught:
+    with pytest.raises(ConflictError, match=r"the journal of branch .* is lost") as caught:
         decide(folder, asked[1].entry.op_id, Decision("skip"))
     assert "restore --rewind --operation" in (caught.value.hint or "")
     with open_session(None, "s", checkpoints=tmp_path / "a", every=1) as session:

@@ -1,6 +1,7 @@
 """What an agent's process does with its checkpoints: save by turns, journal calls, go on; and fork and rewind."""
 
 from tierdeck.checkpoint.running.call import Call
+from tierdeck.checkpoint.running.checkpoint_request import request_checkpoint
 from tierdeck.checkpoint.running.checkpointed import Checkpointed
 from tierdeck.checkpoint.running.decide import decide, open_operations_of, operations_of, questions_of
 from tierdeck.checkpoint.running.open_running import open_running
@@ -37,6 +38,7 @@ __all__ = [
     "operations_of",
     "questions_at",
     "questions_of",
+    "request_checkpoint",
     "rewind",
     "tidy",
 ]

@@ -10,11 +10,11 @@ from tierdeck.checkpoint.folder import SessionFolder
 from tierdeck.checkpoint.folder.requests import (
     CLAIM_FILE,
     Answer,
-    Request,
     is_expired,
     list_answers,
     read_request,
 )
+from tierdeck.checkpoint.running import request_checkpoint
 from tierdeck.errors import EXIT_PARTLY_DONE, ConflictError, NotFoundError
 from tierdeck.times import now_ms
 from tierdeck_tui.cli.checkpoint.place import checkpoints_option, root_to_change, use_checkpoints
@@ -66,9 +66,7 @@ def request_verb(
         return 0
     if saves:
         folder = session_folder(root_to_change(run, checkpoints, "ask for a checkpoint"), session)
-        _need_agent(folder)
-        request = Request("checkpoint", None, "", 0, run.actor, time.time_ns(), label)
-        return put_outcome(run, folder, folder.ask(request), wait_s=0)
+        return put_outcome(run, folder, request_checkpoint(folder, by=run.actor, label=label).request_id, wait_s=0)
     _show(run, session_folder(use_checkpoints(run, checkpoints), session))
     return 0
 
@@ -137,10 +135,3 @@ def _take_back(run: Run, folder: SessionFolder, request_id: str) -> None:
         put(request_id)
     if request is not None:
         talk(f"taken back: {text_of(request_line(request, now_ms()))}")
-
-
-def _need_agent(folder: SessionFolder) -> None:
-    if not folder.is_live():
-        raise ConflictError(
-            "ask for a checkpoint: no agent runs this session", hint="what it saved last is its newest checkpoint"
-        )

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 import click
 
-from tierdeck.checkpoint import CheckpointFile, Head, Loss, open_checkpoint, read_losses
+from tierdeck.checkpoint import Head, Loss, open_checkpoint, read_losses
 from tierdeck.checkpoint.folder import Listed, find_checkpoint
 from tierdeck.checkpoint.table import VARIABLE
-from tierdeck.errors import CheckpointError, NotFoundError
+from tierdeck.errors import CheckpointError
 from tierdeck.secret_scan import mask_secrets
 from tierdeck_tui.cli.checkpoint.place import checkpoints_option, key_option, use_checkpoints, use_key
 from tierdeck_tui.cli.checkpoint.sealed import seal_code
@@ -17,6 +17,7 @@ from tierdeck_tui.cli.output import put, put_json, put_lines, talk
 from tierdeck_tui.cli.run import Run
 from tierdeck_tui.cli.terminal import width_cells
 from tierdeck_tui.cli.verb import Verb
+from tierdeck_tui.reading.checkpoint_contents import value_facts
 from tierdeck_tui.reading.checkpoint_parts import PART_NAMES, PartName, read_part
 from tierdeck_tui.view.checkpoint.form import checkpoint_form, head_form, loss_form, variable_form
 from tierdeck_tui.view.checkpoint.summary import summary_lines
@@ -112,26 +113,12 @@ def var_verb(
     """
     listed, key = find_checkpoint(use_checkpoints(run, checkpoints), checkpoint).listed, use_key(run, key_file)
     with open_checkpoint(listed.path) as file:
-        losses = [loss for loss in read_losses(file) if loss.variable == name]
-        value = _variable(file, name, losses)
-        unit = file.unit(VARIABLE, name)
-    document = {**variable_form(unit), "losses": [loss_form(loss) for loss in losses]}
-    _put_value(run, document, value, reveal=reveal)
-    for loss in losses:
+        facts, unit = value_facts(file, name), file.unit(VARIABLE, name)
+    document = {**variable_form(unit), "losses": [loss_form(loss) for loss in facts.losses]}
+    _put_value(run, document, facts.value, reveal=reveal)
+    for loss in facts.losses:
         talk(f"not as it was: {loss.path} ({loss.type_name}): {loss.reason}")
     return seal_code(listed.path, key)
-
-
-def _variable(file: CheckpointFile, name: str, losses: list[Loss]) -> object:
-    try:
-        return file.variable(name)
-    except NotFoundError as e:
-        if not losses:
-            raise
-        why = losses[0]
-        raise NotFoundError(
-            f"read variable {name[:80]!r}: it was not saved: {why.path} ({why.type_name}): {why.reason}"
-        ) from e
 
 
 def _put_checkpoint(run: Run, listed: Listed, head: Head, losses: Sequence[Loss]) -> None:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
+from tests.waiting import until
 from tierdeck.checkpoint.folder import SessionFolder, list_sessions, open_session_folder
 from tierdeck.checkpoint.journal import Decision
 from tierdeck.checkpoint.running import Asked, Rewound, fork, questions_at, questions_of, rewind
@@ -58,14 +58,6 @@ def outbox(store: Path) -> list[str]:
     """What it has sent: a line for each time."""
     path = store.with_name("demo-outbox.txt")
     return path.read_text("utf-8").splitlines() if path.exists() else []
-
-
-def until(is_so: Callable[[], bool]) -> None:
-    """Wait for what another process brings about."""
-    end = time.monotonic() + _MAX_S
-    while not is_so():
-        assert time.monotonic() < end
-        time.sleep(0.01)
 
 
 def folder_of(store: Path, session: str = LIVE) -> SessionFolder:

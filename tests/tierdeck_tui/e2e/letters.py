@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
-import time
-from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
+
+from tests.waiting import until
 
 README = (Path(__file__).parents[3] / "README.md").read_text("utf-8")
 SESSION, TURNS = "run-41", 9
@@ -26,14 +26,6 @@ def stepped_text() -> str:
     text = agent_text()
     assert text.count("time.sleep(1)") == 1
     return text.replace("time.sleep(1)", "sys.stdin.readline()")
-
-
-def until(is_so: Callable[[], bool]) -> None:
-    """Wait for what another process brings about."""
-    end = time.monotonic() + _MAX_S
-    while not is_so():
-        assert time.monotonic() < end
-        time.sleep(0.01)
 
 
 def sent(folder: Path) -> list[int]:

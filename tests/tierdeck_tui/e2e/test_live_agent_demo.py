@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 from tests.tierdeck_tui.e2e.conftest import MakeTmux
-from tests.tierdeck_tui.e2e.letters import until
 from tests.tierdeck_tui.e2e.test_live_agent import restore
 from tests.tierdeck_tui.e2e.tmux import Tmux
+from tests.waiting import until
 from tierdeck.checkpoint.folder import SessionFolder, open_session_folder
 from tierdeck.demo.live_agent import LIVE
 

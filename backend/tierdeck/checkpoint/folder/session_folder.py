@@ -267,9 +267,17 @@ def open_session_folder(
         with disk_errors(f"make session folder {path}"):
             path.mkdir(mode=0o700, parents=True, exist_ok=True)
     _check_folder(path, session_id)
-    if create and read_json(path / SESSION_FILE) is None:
+    if create and not _names_session(path):
         replace_json(path / SESSION_FILE, {"format": 1, "session_id": session_id})
     return SessionFolder(path, session_id, limits=limits, key=key, clock_ns=clock_ns)
+
+
+def _names_session(path: Path) -> bool:
+    """Whether the file is there that says the id; one that is damaged is made anew, since the id is known."""
+    try:
+        return read_json(path / SESSION_FILE) is not None
+    except DamagedCheckpointError:
+        return False
 
 
 def _check_folder(path: Path, session_id: str) -> None:

@@ -32,7 +32,6 @@ from tierdeck.checkpoint.publish import publish
 from tierdeck.checkpoint.seal import seal
 from tierdeck.errors import (
     CheckpointError,
-    DamagedCheckpointError,
     InvalidValueError,
     NotFoundError,
 )
@@ -87,7 +86,7 @@ class StoredCheckpoints:
         found = list_files(self.path, self._owner, read_verified(self.path))
         try:
             tip = tip_of(found, read_head_pointer(self.path))
-        except DamagedCheckpointError:
+        except CheckpointError:
             tip = None
         _mark(found, self._readable_marks(), tip)
         return found
@@ -101,7 +100,7 @@ class StoredCheckpoints:
             return None
         try:
             pointer = current_head(self.path, self._owner)
-        except DamagedCheckpointError:
+        except CheckpointError:
             pointer = None
         _mark([found], self._readable_marks(), None if pointer is None else pointer.file)
         return found
@@ -197,7 +196,7 @@ class StoredCheckpoints:
     def _readable_marks(self) -> Marks:
         try:
             return read_marks(self.path)
-        except DamagedCheckpointError:
+        except CheckpointError:
             return Marks()
 
     def check_is_there(self, file: str) -> None:

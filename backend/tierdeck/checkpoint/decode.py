@@ -23,7 +23,10 @@ from tierdeck.checkpoint.version import MINOR
 from tierdeck.errors import DamagedCheckpointError
 
 _WALKED_FROM = 4_096  # below, what headers claim stays within tens of megabytes that are never touched
-_BAD_BYTES = (ValueError, TypeError, OverflowError, LookupError, ArithmeticError, RecursionError, MemoryError)
+# A SystemError is what numpy raises for text of its own that is no Unicode, when it is hashed or made a str.
+_BAD_BYTES = (
+    ValueError, TypeError, OverflowError, LookupError, ArithmeticError, RecursionError, MemoryError, SystemError,
+)  # fmt: skip
 _UNMADE = object()
 _T = TypeVar("_T")
 

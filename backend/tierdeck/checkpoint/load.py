@@ -127,7 +127,7 @@ def _part(file: CheckpointFile, values: _Values, name: str, kind: type[_T]) -> _
 
 
 def _operation(file: CheckpointFile, item: object) -> Operation:
-    if type(item) is not dict or item.get("state") not in OPERATION_STATES:
+    if type(item) is not dict or type(item.get("state")) is not str or item["state"] not in OPERATION_STATES:
         raise _odd(file, PENDING)
     try:
         made = Operation(**item)

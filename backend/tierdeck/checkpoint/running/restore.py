@@ -92,14 +92,18 @@ def fork(
     session_id = as_ if as_ is not None else f"{target.session_id}-fork-{new_branch()}"
     folder = open_session_folder(root, session_id, create=True, limits=AGENT_LIMITS, key=key)
     lease = folder.try_lease()
-    if lease is None or folder.listed():
-        if lease is not None:
-            lease.release()
-        raise ConflictError(f"{doing}: session {session_id[:80]} is there already", hint="give another id")
+    if lease is None:
+        raise _is_there(doing, session_id)
     with lease:
+        if folder.listed():
+            raise _is_there(doing, session_id)
         stands = take_in(folder, path, target, start=start, decisions=decisions, clock_ns=clock_ns)
         stands.journal.close()
     return Forked(session_id, stands.branch, stands.path)
+
+
+def _is_there(doing: str, session_id: str) -> ConflictError:
+    return ConflictError(f"{doing}: session {session_id[:80]} is there already", hint="give another id")
 
 
 def rewind(

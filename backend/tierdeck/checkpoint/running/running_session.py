@@ -191,12 +191,14 @@ class RunningSession:
         """
         if os.getpid() != self._pid:
             return
-        self._saves.flush()
-        if is_clean and self._every and self._has_news:
-            self._save_now("exit", None)
-        self._desk.journal.close()
-        self._state = None
-        self._lease.release()
+        try:
+            self._saves.flush()
+            if is_clean and self._every and self._has_news:
+                self._save_now("exit", None)
+        finally:
+            self._desk.journal.close()
+            self._state = None
+            self._lease.release()
 
     def _act(self, request: Request) -> str | None:
         """Do what was asked; gives the checkpoint's name."""

@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import time
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
@@ -23,10 +24,12 @@ from tierdeck.checkpoint.running import (
     decide,
     fork,
     open_operations_of,
+    open_running,
     operations_at,
     questions_at,
     rewind,
 )
+from tierdeck.checkpoint.running.turn_state import TurnState
 from tierdeck.errors import CheckpointError, ConflictError
 from tierdeck.session import open_session
 
@@ -265,3 +268,25 @@ def test_a_decision_counts_once_and_a_call_that_fails_again_is_asked_about_again
     session.operation("mail", "x").run(lambda: "sent")
     session.__exit__(SystemExit, None, None)
     assert open_operations_of(open_session_folder(tmp_path, "s")) == ()
+
+
+class Interrupting(Mapping[str, object]):
+    """Variables during whose save somebody presses ctrl+c."""
+
+    def __getitem__(self, name: str) -> object:
+        return name
+
+    def __len__(self) -> int:
+        return 1
+
+    def __iter__(self) -> Iterator[str]:
+        raise KeyboardInterrupt
+
+
+def test_an_agent_that_is_interrupted_in_its_last_save_keeps_no_lease(tmp_path: Path) -> None:
+    first = open_running(tmp_path, "run-1", every=5)
+    first.end_turn(TurnState(Interrupting()))
+    with pytest.raises(KeyboardInterrupt):
+        first.close(is_clean=True)
+    second = open_running(tmp_path, "run-1")
+    second.close(is_clean=False)

@@ -32,6 +32,7 @@ _HEADER = struct.Struct("<8sHH4sI")
 _RECORD = struct.Struct("<4sII")
 _MODE = 0o600
 _MAX_PASSES = 4
+_HINT = "put it right, or move it away and go on without knowing which calls were made"
 _OPEN = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
@@ -163,17 +164,17 @@ def _header(mark: bytes) -> bytes:
 def _parse(data: bytes, path: Path) -> Records:
     if len(data) < _HEADER.size:
         if not MAGIC.startswith(data[: len(MAGIC)]):
-            raise DamagedCheckpointError(f"read journal {path}: it is no journal")
+            raise DamagedCheckpointError(f"read journal {path}: it is no journal", hint=_HINT)
         return Records((), b"", 0, len(data))
     magic, major, minor, mark, checksum = _HEADER.unpack_from(data)
     if magic != MAGIC or major < 1:
-        raise DamagedCheckpointError(f"read journal {path}: it is no journal")
+        raise DamagedCheckpointError(f"read journal {path}: it is no journal", hint=_HINT)
     if major > MAJOR:
         raise NewerCheckpointError(
             f"read journal {path}: written by a newer version ({major}.{minor}); this one reads up to {MAJOR}.x"
         )
     if checksum != crc32(data[: _HEADER.size - 4]):
-        raise DamagedCheckpointError(f"read journal {path}: its header was changed")
+        raise DamagedCheckpointError(f"read journal {path}: its header was changed", hint=_HINT)
     records, end, damaged = [], _HEADER.size, 0
     for start, record in _sound(data, mark, end):
         damaged += start - end
@@ -199,7 +200,7 @@ def _sound(data: bytes, mark: bytes, at: int) -> Iterator[tuple[int, bytes]]:
 def _read(fd: int, path: Path) -> bytes:
     found = os.fstat(fd)
     if not stat.S_ISREG(found.st_mode):
-        raise CheckpointError(f"read journal {path}: it is no ordinary file")
+        raise CheckpointError(f"read journal {path}: it is no ordinary file", hint=_HINT)
     if found.st_size > AGENT_LIMITS.file_bytes:
         raise CheckpointLimitError(
             f"read journal {path}: {found.st_size:,} bytes, the limit is {AGENT_LIMITS.file_bytes:,}"

@@ -181,8 +181,9 @@ def test_a_file_full_of_marks_that_claim_much_is_read_quickly(folder: Path) -> N
 def test_what_is_no_journal_or_a_newer_one_is_refused_and_left_as_it_was(folder: Path) -> None:
     path = journal_path(folder, BRANCH)
     path.write_bytes(b"SQLite format 3\0" * 4)
-    with pytest.raises(DamagedCheckpointError, match="it is no journal"):
+    with pytest.raises(DamagedCheckpointError, match="it is no journal") as refused:
         Journal(folder, BRANCH)
+    assert "move it away" in str(refused.value.hint)
     path.unlink()
     journal(folder).start(entry())
     newer = bytearray(path.read_bytes())

@@ -116,9 +116,14 @@ class RecordFile:
             )
         data = b"".join(_RECORD.pack(self._mark, len(each), crc32(each)) + each for each in records)
         with self._lock:
-            # A file that was unlinked takes every write and keeps none.
-            if self._fd < 0 or os.fstat(self._fd).st_nlink == 0:
+            # A file that was unlinked takes every write and keeps none; no reader looks behind where one was cut.
+            found = None if self._fd < 0 else os.fstat(self._fd)
+            if found is None or found.st_nlink == 0:
                 raise CheckpointError(f"write journal {self._path}: the file is gone")
+            if found.st_size < self._end:
+                raise CheckpointError(
+                    f"write journal {self._path}: somebody has cut it to {found.st_size:,} of {self._end:,} bytes"
+                )
             with disk_errors(f"write journal {self._path}"):
                 try:
                     _write(self._fd, data, self._end)

@@ -313,3 +313,14 @@ def test_a_closed_journal_takes_nothing_more(folder: Path) -> None:
     with pytest.raises(CheckpointError, match="its session has left this branch, or has ended"):
         mine.finish(entry().op_id, "done", store_value("late"))
     assert states(folder) == ["running"]
+
+
+@pytest.mark.parametrize("size", [0, 10, 25])
+def test_a_journal_that_somebody_has_cut_is_not_written_behind_its_end(folder: Path, size: int) -> None:
+    mine = journal(folder)
+    mine.start(entry(1))
+    os.truncate(journal_path(folder, BRANCH), size)
+    with pytest.raises(CheckpointError, match=f"somebody has cut it to {size} of"):
+        mine.start(entry(2))
+    assert journal_path(folder, BRANCH).stat().st_size == size
+    assert Journal(folder, BRANCH).operations() == ()

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from tierdeck.checkpoint.folder.disk import disk_errors, flush_folder
+from tierdeck.checkpoint.folder.listing import file_names
 from tierdeck.checkpoint.folder.marks import read_marks, write_marks
 from tierdeck.checkpoint.folder.names import TRASH_FOLDER, TrashName, parse_trash_name
 from tierdeck.checkpoint.folder.session_folder import SessionFolder
@@ -171,19 +172,23 @@ def _beyond(max_bytes: int | None, trashed: Sequence[Trashed]) -> list[Trashed]:
 
 
 def _forget(folder: SessionFolder, gone: Sequence[Trashed]) -> None:
-    """Have no later checkpoint get the sequence of one that is gone."""
+    """Have no later checkpoint get the sequence of one that is gone.
+
+    Nothing is written when a later one is there and says so itself: a full disk would take nothing, and no room
+    be made then.
+    """
     marks = read_marks(folder.path)
     highest = max(each.sequence for each in gone)
     files = {each.file for each in gone}
-    write_marks(
-        folder.path,
-        replace(
-            marks,
-            highest_sequence=max(marks.highest_sequence, highest),
-            labels={file: label for file, label in marks.labels.items() if file not in files},
-            pins=marks.pins - files,
-        ),
+    is_told = any(name.sequence > highest for name, _ in file_names(folder.path))
+    after = replace(
+        marks,
+        highest_sequence=marks.highest_sequence if is_told else max(marks.highest_sequence, highest),
+        labels={file: label for file, label in marks.labels.items() if file not in files},
+        pins=marks.pins - files,
     )
+    if after != marks:
+        write_marks(folder.path, after)
 
 
 def _is_folder(path: Path) -> bool:

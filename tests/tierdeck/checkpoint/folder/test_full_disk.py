@@ -12,7 +12,15 @@ from pathlib import Path
 import pytest
 
 from tierdeck.checkpoint import AGENT_LIMITS
-from tierdeck.checkpoint.folder import SessionFolder, open_session_folder, verify
+from tierdeck.checkpoint.folder import (
+    RetentionPolicy,
+    SessionFolder,
+    empty_trash,
+    open_session_folder,
+    plan_prune,
+    prune,
+    verify,
+)
 from tierdeck.session import open_session
 
 Mounted = Callable[[str], Path]
@@ -143,3 +151,21 @@ def test_a_disk_that_becomes_read_only_keeps_what_it_has_and_the_agent_goes_on(m
         session.flush()
         assert session.save_problem is None
     assert _turns_and_states(disk / "root")[1] == [1, 3]
+
+
+@pytest.mark.case("C15")
+def test_a_full_disk_is_made_room_on_by_pruning_and_emptying_the_trash(mounted: Mounted) -> None:
+    disk = mounted("size=1m")
+    with open_session(None, _SESSION, checkpoints=disk / "root", every=1) as session:
+        for number in range(6):
+            session.turn(_state(number))
+            session.flush()
+    _fill(disk / "filler")
+    folder = open_session_folder(disk / "root", _SESSION)
+    assert len(prune(folder, plan_prune(folder, RetentionPolicy(last_per_branch=1))).moved) == 5
+    assert len(empty_trash(folder, older_than_days=0).files) == 5
+    (disk / "room").write_bytes(bytes(100_000))
+    with open_session(None, _SESSION, checkpoints=disk / "root", every=1) as session:
+        assert session.resume() is not None
+        session.turn(_state(7))
+    assert [each.sequence for each in folder.listed()] == [6, 7]

@@ -171,6 +171,19 @@ async def test_a_label_is_given_and_taken_away(deck: Deck, folder: SessionFolder
     assert folder.listed()[-1].label is None
 
 
+async def test_a_label_typed_without_going_to_the_box_keeps_its_first_character(
+    deck: Deck, folder: SessionFolder
+) -> None:
+    await deck.asked("l")
+    await deck.press(*"old")
+    assert deck.app.screen.query_one("#reason", Input).value == "old"
+    await deck.confirm()
+    assert folder.listed()[-1].label == "old"
+    await deck.asked("l")
+    await deck.press(*"er")
+    assert deck.app.screen.query_one("#reason", Input).value == "older"
+
+
 async def test_pin_pins_the_marked_ones_and_releases_when_all_are_pinned(deck: Deck, folder: SessionFolder) -> None:
     await deck.press("j", "space", "space", "p")
     await deck.until(lambda: [each.is_pinned for each in folder.listed()] == [True, True, False])
@@ -224,6 +237,8 @@ async def test_a_fork_needs_the_turn_typed_and_makes_a_session_and_leaves_the_ol
         assert button.disabled, typed
         assert "type the turn, 10, to fork there" in deck.painted()
     deck.app.screen.query_one("#as", Input).value = "the fork"
+    await deck.pilot.pause()
+    assert "a new session the fork begins there" in plan_text(deck)
     await deck.confirm("10")
     assert {info.session_id for info in list_sessions(root)} == {SESSION, "the fork"}
     assert {path.name: path.read_bytes() for path in folder.path.glob("*.rlmckpt")} == before
@@ -237,6 +252,7 @@ async def test_a_rewind_without_an_agent_moves_head_at_once_and_the_later_ones_s
 ) -> None:
     await deck.press("j", "j")
     await rewinding(deck)
+    assert "← → choose" in deck.painted()
     plan = plan_text(deck)
     assert "no agent is running: it is done at once" in plan
     assert "2 later checkpoints stay as a branch that is left" in plan

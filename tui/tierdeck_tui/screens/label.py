@@ -48,6 +48,7 @@ class LabelDialog(Dialog[str]):
             placeholder=f"label, at most {MAX_LABEL_CHARS} characters; {self._empty}",
             max_length=MAX_LABEL_CHARS,
             compact=True,
+            select_on_focus=False,  # else the second character typed takes the first's place
         )
 
     def compose_buttons(self) -> Iterable[Widget]:

@@ -24,6 +24,7 @@ from tierdeck_tui.widgets.safe_input import SafeInput
 from tierdeck_tui.widgets.text_view import TextView
 
 _CALL_KEYS = "← → choose · ↑ ↓ call · tab next · esc"
+_MODE_KEYS = "← → choose · tab next · esc cancel"
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,15 +110,13 @@ class RestoreDialog(ReasonedDialog[Restore]):
 
     def answer(self, _: DialogButton, /) -> Restore:
         """What was confirmed."""
-        named = self.query_one("#as", Input).value.strip()
         operations, chosen = self.offer.operations, self._calls.chosen
         decisions = {
             each.entry.op_id: decision
             for each in operations
             if (decision := decision_of(self._calls.chosen_about(each), each, self._by)) is not None
         }
-        new_id = named if self._mode == "fork" and named else None
-        return Restore(self.offer.plan, new_id, decisions, decided_words(operations, chosen))
+        return Restore(self.offer.plan, self._new_session_id, decisions, decided_words(operations, chosen))
 
     def holds_work(self) -> bool:
         """Whether something was typed or chosen."""
@@ -130,6 +129,11 @@ class RestoreDialog(ReasonedDialog[Restore]):
     def action_text_up(self) -> None:
         """Scroll the plan up."""
         self.query_one("#plan", TextView).action_page_up()
+
+    @property
+    def _new_session_id(self) -> str | None:
+        named = self.query_one("#as", Input).value.strip()
+        return named if self._mode == "fork" and named else None
 
     @property
     def _calls(self) -> CallList:
@@ -173,6 +177,10 @@ class RestoreDialog(ReasonedDialog[Restore]):
         if current is not None:
             self._calls.choose(replace(self._calls.chosen_about(current), value_text=event.value))
 
+    @on(Input.Changed, "#as")
+    def _named(self) -> None:
+        self._show_text()
+
     @on(CallList.Opened, "#calls")
     def _call_opened(self) -> None:
         self.focus_next()
@@ -186,7 +194,11 @@ class RestoreDialog(ReasonedDialog[Restore]):
     @property
     def keys_line(self) -> str:
         """What the bottom line says about the keys."""
-        keys = _CALL_KEYS if self._calls.has_focus else super().keys_line
+        keys = super().keys_line
+        if self._calls.has_focus:
+            keys = _CALL_KEYS
+        elif self.query_one("#mode").has_focus:
+            keys = _MODE_KEYS
         is_cut = self.query_one("#plan", TextView).max_scroll_y > 0
         return f"pgdn more · {keys}" if is_cut else keys
 
@@ -200,4 +212,4 @@ class RestoreDialog(ReasonedDialog[Restore]):
         current = self._calls.current
         if current is not None and (self._calls.has_focus or self.query_one("#value").has_focus):
             return choice_lines(current, self._calls.chosen_about(current), cells, reveal=self._reveal)
-        return plan_lines(self.offer.plan, cells)
+        return plan_lines(self.offer.plan, cells, new_session_id=self._new_session_id)

@@ -17,9 +17,19 @@ from tierdeck_tui.view.wrap import wrap
 MAX_LISTED = 10
 
 
-def plan_lines(plan: RestorePlan, cells: int = 80) -> list[Line]:
-    """The plan without its calls, which have their choices; lines of at most `cells`, long lists cut."""
-    sentences = [_what(plan), *_degraded(plan), _safety(plan), *_how(plan), _cost(plan)]
+def plan_lines(plan: RestorePlan, cells: int = 80, *, new_session_id: str | None = None) -> list[Line]:
+    """The plan without its calls, which have their choices; lines of at most `cells`, long lists cut.
+
+    Args:
+        new_session_id: what a fork is to be called instead of what the plan says.
+    """
+    sentences = [
+        _what(plan, new_session_id or plan.new_session_id),
+        *_degraded(plan),
+        _safety(plan),
+        *_how(plan),
+        _cost(plan),
+    ]
     lines = [part for sentence in sentences for part in wrap(line(*sentence), cells)]
     lines += [part for each in plan.problems for part in wrap(line(Piece(safe(each), "warning")), cells)]
     lines += _change_lines(plan, cells)
@@ -34,10 +44,10 @@ def typed_answer(plan: RestorePlan) -> str:
     return str(plan.target.turn)
 
 
-def _what(plan: RestorePlan) -> list[Piece]:
+def _what(plan: RestorePlan, new_session_id: str | None) -> list[Piece]:
     where = f"checkpoint {plan.target.sequence} of {safe(plan.session_id)}, turn {plan.target.turn}"
     if plan.mode == "fork":
-        new = safe(plan.new_session_id) if plan.new_session_id else f"{safe(plan.session_id)}-fork-…"
+        new = safe(new_session_id) if new_session_id else f"{safe(plan.session_id)}-fork-…"
         return [
             Piece("fork ", "strong"),
             Piece(f"{where}: a new session {new} begins there; the old one stays as it is"),

@@ -44,3 +44,13 @@ def test_rows_by_number_are_the_rows_in_order_and_their_keys_and_marks_fit(tmp_p
     assert [row.key for row in rows[2:4]] == [rows[2].key, rows[3].key]
     with pytest.raises(IndexError):
         rows[len(rows)]
+
+
+def test_what_is_newer_than_head_on_its_own_branch_was_left_too(tmp_path: Path) -> None:
+    folder = filled(tmp_path, 3)
+    head = folder.head()
+    assert head is not None
+    folder.switch_head(folder.listed()[1].file, "cccccccc", expected_generation=head.generation)
+    rows = TreeRows(read_sessions(tmp_path, {path.name for path in tmp_path.iterdir()}))
+    shown = [(row.listed.sequence, row.is_left) for row in rows if isinstance(row, CheckpointRow)]
+    assert shown == [(3, True), (2, False), (1, False)]

@@ -46,7 +46,7 @@ class BranchRow:
 
 @dataclass(frozen=True, slots=True)
 class CheckpointRow:
-    """A checkpoint of an opened session; `is_left` on a branch that the session does not go on from."""
+    """A checkpoint of an opened session; `is_left` where the session does not go on from it: see `_Part`."""
 
     info: SessionInfo
     listed: Listed
@@ -130,12 +130,15 @@ def nothing_there(sessions: Sessions, cells: int) -> list[Line]:
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """A session's heading, a branch's, or none of both; and the checkpoints below it."""
+    """A session's heading, a branch's, or none of both; and the checkpoints below it.
+
+    The first `left` of these were left: all of a branch without HEAD, on HEAD's what is newer than HEAD.
+    """
 
     info: SessionInfo
     heads: tuple[SessionRow | BranchRow, ...]
     listed: tuple[Listed, ...] = ()
-    is_left: bool = False
+    left: int = 0
 
     def __len__(self) -> int:
         return len(self.heads) + len(self.listed)
@@ -143,7 +146,8 @@ class _Part:
     def row(self, number: int) -> TreeRow:
         if number < len(self.heads):
             return self.heads[number]
-        return CheckpointRow(self.info, self.listed[number - len(self.heads)], self.is_left)
+        at = number - len(self.heads)
+        return CheckpointRow(self.info, self.listed[at], at < self.left)
 
     def row_keys(self) -> list[str]:
         folder = self.info.path.name
@@ -157,7 +161,11 @@ def _parts_of(info: SessionInfo, sessions: Sessions) -> Iterator[_Part]:
     has_head = any(branch.has_head for branch in found)
     for branch in found:
         heads = (BranchRow(info, branch, has_head),) if len(found) > 1 else ()
-        yield _Part(info, heads, branch.rows, is_left=has_head and not branch.has_head)
+        yield _Part(info, heads, branch.rows, _left(branch) if has_head else 0)
+
+
+def _left(branch: Branch) -> int:
+    return next((at for at, each in enumerate(branch.rows) if each.is_head), len(branch.rows))
 
 
 def _key(folder: str, listed: Listed) -> str:

@@ -12,6 +12,7 @@ from tierdeck_tui.view.format import NONE, count, counted
 from tierdeck_tui.view.line import Piece
 from tierdeck_tui.view.safe_text import safe
 
+_LONG_COST = 1_000_000  # in full, it would push the other words out of a row
 UNFINISHED = ("pending", "running", "failed")
 """The states of operations that somebody has to decide about after a restore."""
 
@@ -69,6 +70,8 @@ def mark_pieces(listed: Listed) -> list[Piece]:
 
 def cost_words(cost: float | None) -> str:
     """US dollars, `$0.25`; `–` when it is not known, which is not nothing."""
+    if cost is not None and cost >= _LONG_COST:
+        return f"${cost:.1e}"
     return NONE if cost is None else f"${cost:,.2f}" if cost == 0 or cost >= 0.01 else f"${cost:,.4f}"
 
 

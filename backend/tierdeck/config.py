@@ -86,7 +86,8 @@ class PromotionSettings:
 class CheckpointSettings:
     """How an agent's session saves itself, and what is kept. `folder` None means the platform's place for state.
 
-    `every_turns` 0 makes no automatic checkpoint. `keep_days` 0 keeps them whatever their age.
+    `every_turns` 0 makes no automatic checkpoint. `keep_days` 0 keeps them whatever their age. `key_file` holds the
+    key that checkpoints are sealed with; None: nobody has set one.
 
     Spec: SPEC-09.24
     """
@@ -96,6 +97,7 @@ class CheckpointSettings:
     keep_last: int = 10
     keep_mb: int = 2_048
     keep_days: int = 0
+    key_file: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

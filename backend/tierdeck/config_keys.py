@@ -197,6 +197,13 @@ KEYS: tuple[SettingKey, ...] = (
         Number(0, 36_500, is_whole=True),
         "Automatic checkpoints older than this many days go; 0 keeps them whatever their age.",
     ),
+    SettingKey(
+        "checkpoints",
+        "key_file",
+        FilePath(),
+        "A file of mode 0600 with the key that checkpoints are sealed with, 1 to 64 bytes. Empty: no key.",
+        variable="TIERDECK_CHECKPOINT_KEY_FILE",
+    ),
     SettingKey("console", "theme", Choice(get_args(Theme)), "The console's colours."),
     SettingKey(
         "console",

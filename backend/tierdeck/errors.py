@@ -23,6 +23,7 @@
     |- CheckpointError           11   a checkpoint can't be written or read
     |  |- DamagedCheckpointError 11   it is not what was written, or no checkpoint at all
     |  |- NewerCheckpointError   11   made by a newer tierdeck: says which, and what this one reads
+    |  |- CheckpointKeyError     11   the key is missing, another one, or demanded of a file made without one
     |  `- CheckpointLimitError   11   reading it would take more than a limit allows: names the limit
     `- StoppedError             130   the caller asked for an end
 
@@ -179,6 +180,13 @@ class DamagedCheckpointError(CheckpointError):
 
 class NewerCheckpointError(CheckpointError):
     """The file is of a newer major version than this program reads; it may well be sound."""
+
+
+class CheckpointKeyError(CheckpointError):
+    """A checkpoint's seal can't be checked with the key at hand: none, another one, or none in the file.
+
+    It does not say that the file is damaged.
+    """
 
 
 class CheckpointLimitError(CheckpointError):

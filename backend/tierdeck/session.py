@@ -25,7 +25,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tierdeck.checkpoint.folder import RetentionPolicy, SessionFolder
+from tierdeck.checkpoint.folder import RetentionPolicy, SessionFolder, policy_of
+from tierdeck.checkpoint.key_file import key_named
 from tierdeck.checkpoint.running import CallRules, Checkpointed, RunningSession, open_running, tidy
 from tierdeck.config import CheckpointSettings, PromotionSettings, SearchSettings
 from tierdeck.errors import ConflictError
@@ -44,7 +45,6 @@ _PROMOTION = PromotionSettings()
 _SEARCH = SearchSettings()
 _KEEP = CheckpointSettings()
 _RULES = CallRules()
-_MB = 1 << 20
 
 
 def open_session(
@@ -61,6 +61,7 @@ def open_session(
     checkpoints: Path | None = None,
     every: int | None = None,
     keep: CheckpointSettings = _KEEP,
+    checkpoint_key: bytes | None = None,
     rules: CallRules = _RULES,
     takes_restores: bool = True,
     depth: int = 0,
@@ -81,7 +82,9 @@ def open_session(
         index: the store's vectors, open.
         checkpoints: the folder of all sessions' checkpoints (`checkpoints_root()`); None for a session without.
         every: an automatic checkpoint after so many turns, 0 for none; None as `keep` says, which is 5 by default.
-        keep: the settings of checkpoints: how often, and how many are kept.
+        keep: the settings of checkpoints: how often, how many are kept, and the file with the key.
+        checkpoint_key: 1 to 64 bytes that checkpoints are sealed with, so that nobody without them can make or
+            change one that is gone on from; None takes the key in `keep.key_file`, and without one there is none.
         rules: what is done about calls of unknown outcome; see `CallRules`.
         takes_restores: whether the agent goes on with the state that `turn` gives it. False refuses requests to go
             back while it runs.
@@ -91,7 +94,9 @@ def open_session(
 
     Raises:
         ReadOnlyStoreError: the store can't be written, so that nothing could be recorded; says why.
-        InvalidValueError: a name is none, the session would be its own ancestor, or `every` is no number of turns.
+        InvalidValueError: a name is none, the session would be its own ancestor, or `every` is no number of turns,
+            or the key none.
+        CheckpointKeyError: the key's file can't be read, or others can.
         StoreBusyError: another program holds the store.
         ConflictError: another process runs this session.
         CheckpointError: the folder can't be made or written. No session was opened in each case.
@@ -99,7 +104,6 @@ def open_session(
     """
     running = None
     if checkpoints is not None:
-        policy = RetentionPolicy(keep.keep_last, keep.keep_mb * _MB, keep.keep_days or None)
         running = open_running(
             checkpoints,
             external_id,
@@ -108,7 +112,8 @@ def open_session(
             takes_restores=takes_restores,
             rules=rules,
             on_problem=on_problem,
-            after_save=functools.partial(_tidy, policy),
+            after_save=functools.partial(_tidy, policy_of(keep)),
+            key=key_named(keep.key_file) if checkpoint_key is None else checkpoint_key,
             clock_ns=clock_ns,
         )
     try:

@@ -133,6 +133,16 @@ async def test_copying_uses_the_terminals_own_sequence_and_a_file_and_says_both(
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
 
 
+@pytest.mark.parametrize("cells", [60, 80, 120])
+async def test_the_last_line_of_a_toast_is_not_cut(make_app: MakeApp, small_store: Path, cells: int) -> None:
+    told = "applied: session s-fork1 begins at turn 4; the old one is as it was; 2 calls: 1 run again, 1 marked"
+    app = make_app(small_store)
+    async with app.run_test(size=(cells, 24), notifications=True) as pilot:
+        app.notify(f"{told} done")
+        await pilot.pause()
+        assert "done" in screen_text(app)
+
+
 @pytest.mark.case("T01", "U01", "U08")
 @pytest.mark.parametrize("text", [*HOSTILE_TEXTS, "[Warning] denied for '[app]'", "/srv/[data: /m?id=1-]/x.db"])
 async def test_errors_and_toasts_are_shown_literally(make_app: MakeApp, small_store: Path, text: str) -> None:

@@ -10,7 +10,7 @@ with open_checkpoint(path, limits=AGENT_LIMITS) as file:
 from tierdeck.checkpoint.checkpoint import Checkpoint, Operation, Origin, Unread
 from tierdeck.checkpoint.header import Head
 from tierdeck.checkpoint.limits import AGENT_LIMITS, CONSOLE_LIMITS, Limits
-from tierdeck.checkpoint.load import load_checkpoint, read_losses
+from tierdeck.checkpoint.load import load_checkpoint, read_losses, read_operations
 from tierdeck.checkpoint.loss import Loss
 from tierdeck.checkpoint.pack import Packed, pack_checkpoint
 from tierdeck.checkpoint.publish import publish
@@ -49,6 +49,7 @@ __all__ = [
     "publish",
     "read_head",
     "read_losses",
+    "read_operations",
     "seal",
     "with_classes",
 ]

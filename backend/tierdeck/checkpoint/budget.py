@@ -8,6 +8,7 @@ square of their count.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NoReturn
 
 from tierdeck.checkpoint.limits import ITEM_BYTES, MAX_COMPILE_MS_ALL, MAX_DEPTH, MAX_HASH_STEPS, OBJECT_BYTES
 from tierdeck.checkpoint.scalars import MAX_COMPILE_MS, compile_ms
@@ -15,6 +16,7 @@ from tierdeck.errors import CheckpointLimitError
 
 _FEW_KEYS = 1_024
 _MAX_ALIKE = 64
+_LONG_ARRAY = 0xDD  # msgpack's, followed by its length in four bytes
 
 
 class Budget:
@@ -29,7 +31,7 @@ class Budget:
     def __init__(self, memory_bytes: int, *, reads_frames: bool = False, hash_steps: int = MAX_HASH_STEPS) -> None:
         self.reads_frames = reads_frames
         self._memory_bytes = memory_bytes
-        self._left_bytes = memory_bytes
+        self.left_bytes = memory_bytes
         self._left_steps = hash_steps
         self._left_ms = MAX_COMPILE_MS_ALL
 
@@ -39,12 +41,26 @@ class Budget:
         Raises:
             CheckpointLimitError: that is more than is left.
         """
-        self._left_bytes -= OBJECT_BYTES + ITEM_BYTES * items
-        if self._left_bytes < 0:
-            raise CheckpointLimitError(
-                f"read value: its objects take more than {self._memory_bytes:,} bytes of memory",
-                hint="an agent's own process reads larger ones than the console",
-            )
+        self.left_bytes -= OBJECT_BYTES
+        self.spend_items(items)
+
+    def spend_items(self, items: int) -> None:
+        """Take off so many more things in an object; raises as `spend`."""
+        self.left_bytes -= ITEM_BYTES * items
+        if self.left_bytes < 0:
+            self.refuse()
+
+    def check_claim(self, raw: bytes | memoryview) -> None:
+        """Refuse an array that claims more things than are left, before they are made; raises as `spend`."""
+        if raw[0] == _LONG_ARRAY and OBJECT_BYTES + ITEM_BYTES * int.from_bytes(raw[1:5], "big") > self.left_bytes:
+            self.refuse()
+
+    def refuse(self) -> NoReturn:
+        """Say that nothing is left. Raises CheckpointLimitError."""
+        raise CheckpointLimitError(
+            f"read value: its objects take more than {self._memory_bytes:,} bytes of memory",
+            hint="an agent's own process reads larger ones than the console",
+        )
 
     def compiles(self, pattern: object) -> bool:
         """Whether there is time left to compile a regular expression; takes it off."""

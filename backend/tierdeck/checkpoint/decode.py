@@ -17,13 +17,16 @@ from tierdeck.checkpoint.budget import Budget
 from tierdeck.checkpoint.builders import KNOWN_TAGS, fill_shell, make_shell, make_whole
 from tierdeck.checkpoint.chains import MAX_CHAIN, has_long_chain, take_apart
 from tierdeck.checkpoint.encode import POOLED
-from tierdeck.checkpoint.limits import CONSOLE_LIMITS
+from tierdeck.checkpoint.limits import CONSOLE_LIMITS, DEQUE_ITEMS, ITEM_BYTES, OBJECT_BYTES
 from tierdeck.checkpoint.records import Placeholder
 from tierdeck.checkpoint.version import MINOR
 from tierdeck.errors import DamagedCheckpointError
 
 _WALKED_FROM = 4_096  # below, what headers claim stays within tens of megabytes that are never touched
-_BAD_BYTES = (ValueError, TypeError, OverflowError, LookupError, ArithmeticError, RecursionError, MemoryError)
+# A SystemError is what numpy raises for text of its own that is no Unicode, when it is hashed or made a str.
+_BAD_BYTES = (
+    ValueError, TypeError, OverflowError, LookupError, ArithmeticError, RecursionError, MemoryError, SystemError,
+)  # fmt: skip
 _UNMADE = object()
 _T = TypeVar("_T")
 
@@ -162,6 +165,7 @@ class _Decoder:
 
     def _unpacked(self, raw: bytes | memoryview) -> object:
         if len(raw) >= _WALKED_FROM:
+            self._budget.check_claim(raw)
             walk_over(raw)
         return msgpack.unpackb(
             raw,
@@ -175,19 +179,34 @@ class _Decoder:
 
     def _made(self, node: list[object]) -> object:
         """The value of one list from the bytes; called for the inner ones first."""
-        tag = node[0]
+        tag, count, budget = node[0], len(node), self._budget
         if type(tag) is not int:
             raise ValueError("a list without a tag")
-        self._budget.spend(len(node) * 2 if tag == tags.SET or tag == tags.FROZENSET else len(node))
+        # Dicts and lists are most of a session's containers: `spend` and `fill_shell` stand here for them.
+        budget.left_bytes -= OBJECT_BYTES + ITEM_BYTES * count
+        if budget.left_bytes < 0:
+            budget.refuse()
         if tag == tags.LIST:
             del node[0]
             return node
-        if tag == tags.DICT:  # as `fill_shell` would; most of a session's containers are these
-            keys = self._budget.checked(node[1::2])
-            made = dict(zip(keys, node[2::2], strict=True))
-            if len(made) != len(keys):
-                raise ValueError("the same key twice")
+        if tag == tags.DICT:
+            for at in range(1, count, 2):
+                if type(node[at]) is not str:
+                    budget.checked(node[1::2])
+                    break
+            things = iter(node)
+            next(things)
+            made = dict(zip(things, things))  # noqa: B905  # no copies of keys and values; counted below
+            if len(made) * 2 + 1 != count:
+                raise ValueError("the same key twice, or a key without a value")
             return made
+        return self._less_plain(tag, node)
+
+    def _less_plain(self, tag: int, node: list[object]) -> object:
+        if tag == tags.SET or tag == tags.FROZENSET or tag == tags.ORDERED_DICT:
+            self._budget.spend_items(len(node) + 1)
+        elif tag == tags.DEQUE:
+            self._budget.spend_items(DEQUE_ITEMS)
         if tag in tags.SHELLS:
             first = 1 + tags.SHELLS[tag]
             shell = self._made_shell(tag, node[1:first])

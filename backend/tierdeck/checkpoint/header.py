@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
 from hashlib import blake2b
+from typing import NamedTuple
 
 from tierdeck.checkpoint.limits import CONSOLE_LIMITS, MAX_SUMMARY_BYTES, Limits
 from tierdeck.checkpoint.summary import Summary, parse_summary
@@ -20,8 +20,7 @@ _MUST_KNOW = 0xFFFF0000
 _FIXED = struct.Struct("<8sHHIIIQ")
 
 
-@dataclass(frozen=True, slots=True)
-class Head:
+class Head(NamedTuple):
     """Header and summary of a file: what a listing knows of it. The rest of the file is not verified by it."""
 
     major: int

@@ -11,6 +11,7 @@ MAX_DEPTH = 400  # of a value on save; its encoding fits a stack of 256 KB
 MAX_ENCODED_DEPTH = 1_000  # the packer writes 1,024 levels, and its reader reads as many
 SHARED_FROM = 1_024  # text and bytes shorter than this are written again where they stand again
 OBJECT_BYTES = 88
+DEQUE_ITEMS = 8  # an empty deque has a block of 64 places
 ITEM_BYTES = 80  # the smallest text there is that is not one of the interpreter's own, and three places for it
 MAX_HASH_STEPS = 20_000_000
 MAX_COMPILE_MS_ALL = 20_000  # of all regular expressions of a file
@@ -22,7 +23,8 @@ class Limits:
     """The sizes a reader accepts.
 
     `memory_bytes` bounds what all objects that are read may take, by an estimate from above: 88 bytes each and 80
-    for each thing in it, twice that in a set. Without `reads_frames` data frames become placeholders.
+    for each thing in it, twice that in a set or an ordered dict, and 640 more for a deque. Without `reads_frames`
+    data frames become placeholders.
     """
 
     file_bytes: int = GB

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import TypeVar
 
+from tierdeck.checkpoint.ahead import Ahead
 from tierdeck.checkpoint.checkpoint import OPERATION_STATES, Checkpoint, Operation, Unread
+from tierdeck.checkpoint.limits import MB
 from tierdeck.checkpoint.loss import LOSS_KINDS, Loss
 from tierdeck.checkpoint.pack import CELLS, LOST, MEMORY, MESSAGES, PARTS, PENDING, TRAJECTORY
 from tierdeck.checkpoint.reading import CheckpointFile, Sections
-from tierdeck.checkpoint.table import PART, POOL, UNITS, VARIABLE
+from tierdeck.checkpoint.table import PART, POOL, UNITS, VARIABLE, Table
 from tierdeck.errors import DamagedCheckpointError
 
+_AHEAD_FROM_BYTES = MB
 _T = TypeVar("_T")
 
 
@@ -29,12 +33,13 @@ def load_checkpoint(file: CheckpointFile) -> Checkpoint:
     Raises:
         DamagedCheckpointError: any part of it is not what was written; then nothing of it is given.
         CheckpointLimitError: it takes more than a limit of the file's limits.
-        CheckpointError: it is keyed, and the key was not given.
+        CheckpointKeyError: its seal can't be checked with the file's key: see `CheckpointFile.verify`.
 
     Spec: SPEC-09.23
     """
-    file.verify()
-    values, summary = _values(file), file.head.summary
+    with _ahead(file) as ahead:
+        file.verify()
+        values, summary = _values(file, ahead), file.head.summary
     return Checkpoint(
         session_id=summary.session_id,
         checkpoint_id=summary.checkpoint_id,
@@ -68,8 +73,33 @@ def read_losses(file: CheckpointFile) -> tuple[Loss, ...]:
     return tuple(_loss(file, item) for item in listed)
 
 
-def _values(file: CheckpointFile) -> _Values:
-    table, sections, budget = file.table(), Sections(file), file.budget()
+def read_operations(file: CheckpointFile) -> tuple[Operation, ...]:
+    """The calls that were not finished when the checkpoint was made; only they are read. Raises as `variable`."""
+    listed = file.value(file.unit(PART, PENDING), file.budget())
+    if type(listed) is not list:
+        raise _odd(file, PENDING)
+    return tuple(_operation(file, item) for item in listed)
+
+
+def _ahead(file: CheckpointFile) -> AbstractContextManager[Ahead | None]:
+    """Sections of a large file are decompressed beside its verification, and beside decoding."""
+    if file.head.summary.raw_bytes < _AHEAD_FROM_BYTES:
+        return nullcontext()
+    return Ahead(lambda: _in_order(file.table()), lambda number: file.raw_section(number, before_verified=True))
+
+
+def _in_order(table: Table) -> Iterator[tuple[int, int]]:
+    """The sections in the order in which `_values` asks for them, and their sizes."""
+    found: dict[int, int] = {}
+    for unit in table.units:
+        for number in (unit.pool, unit.section):
+            if number is not None and number not in found:
+                found[number] = table.sections[number].raw_bytes
+                yield number, found[number]
+
+
+def _values(file: CheckpointFile, ahead: Ahead | None) -> _Values:
+    table, sections, budget = file.table(), Sections(file, ahead), file.budget()
     variables: dict[str, object] = {}
     parts: dict[str, object] = {}
     unread = [
@@ -97,7 +127,7 @@ def _part(file: CheckpointFile, values: _Values, name: str, kind: type[_T]) -> _
 
 
 def _operation(file: CheckpointFile, item: object) -> Operation:
-    if type(item) is not dict or item.get("state") not in OPERATION_STATES:
+    if type(item) is not dict or type(item.get("state")) is not str or item["state"] not in OPERATION_STATES:
         raise _odd(file, PENDING)
     try:
         made = Operation(**item)

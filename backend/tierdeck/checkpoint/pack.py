@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import CodeType
 
 from tierdeck.checkpoint.checkpoint import Checkpoint, Operation, Unread
@@ -54,7 +54,7 @@ def pack_checkpoint(
     parts = _parts(checkpoint)
     # The parts first: what is pending must not be what there is no room for.
     sources = [*parts, *(Source(name, state[name]) for name in names)]
-    encoded = encode_units(sources, source_text=source_text, limits=limits)
+    encoded = encode_units(sources, source_text=source_text, limits=_left_for(checkpoint, limits))
     saved = {unit.name for unit in encoded.units if unit.is_part}
     missing = [part.name for part in parts if part.name not in saved]
     emptied = encode_units([Source(name, {} if name == MEMORY else [], is_part=True) for name in missing])
@@ -65,6 +65,19 @@ def pack_checkpoint(
     summary = _summary(checkpoint, encoded, all_losses, units)
     minor = max([encoded.minor, *(unread.minor for unread in checkpoint.unread)])
     return Packed(summary, units, encoded.pools, losses, checkpoint.unread, minor)
+
+
+def _left_for(checkpoint: Checkpoint, limits: Limits) -> Limits:
+    """What variables and parts may take, so that the list of losses and what was not understood fit beside them.
+
+    A file is no longer than its limit either, with its table: a sixteenth of the bytes is left for both.
+    """
+    unread = checkpoint.unread
+    return replace(
+        limits,
+        units=limits.units - len(PARTS) - len(unread),
+        raw_bytes=limits.raw_bytes - limits.raw_bytes // 16 - sum(len(each.raw) for each in unread),
+    )
 
 
 def _parts(checkpoint: Checkpoint) -> list[Source]:

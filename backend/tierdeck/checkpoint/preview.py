@@ -16,7 +16,10 @@ _SIZED = (list, tuple, dict, set, frozenset)
 
 def preview(value: object) -> str:
     """At most `PREVIEW_CHARS` characters that tell what the value is; never more work than its first few items."""
-    text = _text(value, 0)
+    try:
+        text = _text(value, 0)
+    except RuntimeError:  # another thread changes a dict meanwhile
+        text = f"<{type_name(type(value))} object>"
     return text if len(text) <= PREVIEW_CHARS else text[: PREVIEW_CHARS - 1] + "…"
 
 

@@ -4,7 +4,7 @@
         file.head.summary           # 4 KB read
         file.table().variables      # and the table
         file.variable("x")          # and one section
-        file.load()                 # all, with the trailer checked
+        load_checkpoint(file)       # all, with the trailer checked
 
 Nothing that stands in a file is imported, compiled or called; see FORMAT.md.
 """
@@ -13,13 +13,14 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cached_property
 from hashlib import blake2b
 from pathlib import Path
 from typing import Protocol
 
+from tierdeck.checkpoint.ahead import Ahead
 from tierdeck.checkpoint.budget import Budget
 from tierdeck.checkpoint.compression import ZSTD, decompress
 from tierdeck.checkpoint.decode import decode_pool, decode_unit
@@ -28,6 +29,7 @@ from tierdeck.checkpoint.limits import CONSOLE_LIMITS, Limits
 from tierdeck.checkpoint.table import DIGEST_BYTES, VARIABLE, Table, UnitEntry, parse_table
 from tierdeck.errors import (
     CheckpointError,
+    CheckpointKeyError,
     CheckpointLimitError,
     DamagedCheckpointError,
     NotFoundError,
@@ -71,15 +73,33 @@ class CheckpointFile:
 
         Raises:
             DamagedCheckpointError: it is not.
-            CheckpointError: it is keyed, and the key was not given.
+            CheckpointKeyError: it is keyed and no key was given, or another one; or a key was given and it is not
+                keyed. With another key, what can be checked without one was, and is sound.
         """
         end = self.head.file_bytes - TRAILER_BYTES
         digest = blake2b(key=self._checked_key(), digest_size=TRAILER_BYTES)
         for start in range(0, end, _STEP_BYTES):
             digest.update(self._source.read(start, min(_STEP_BYTES, end - start)))
         if self._source.read(end, TRAILER_BYTES) != digest.digest():
+            if self.head.is_keyed:
+                self._check_sections()
+                raise CheckpointKeyError(
+                    f"verify checkpoint {self.name}: its trailer does not fit the key: it was made with another "
+                    "one, or somebody who does not have the key has changed the file",
+                    hint="check that it is the key the agent was given",
+                )
             raise DamagedCheckpointError(f"read checkpoint {self.name}: its trailer does not fit: it was changed")
         self._is_verified = True
+
+    def _check_sections(self) -> None:
+        """Tell damage from another key: a disk that loses bits does not make new digests for them."""
+        for number, section in enumerate(self._table.sections):
+            digest = blake2b(digest_size=DIGEST_BYTES)
+            start = self.head.sections_start + section.offset
+            for at in range(0, section.stored_bytes, _STEP_BYTES):
+                digest.update(self._source.read(start + at, min(_STEP_BYTES, section.stored_bytes - at)))
+            if digest.digest() != section.stored_digest:
+                raise DamagedCheckpointError(f"read checkpoint {self.name}: section {number} was changed")
 
     def variable(self, name: str) -> object:
         """The value of one variable; only its section and its pool are read, and both are checked.
@@ -108,8 +128,11 @@ class CheckpointFile:
         pool = None if unit.pool is None else sections.pool(unit.pool, budget)
         return decode_unit(sections.raw_of(unit), form=unit.form, pool=pool, minor=self.head.minor, budget=budget)
 
-    def raw_section(self, number: int) -> bytes:
+    def raw_section(self, number: int, *, before_verified: bool = False) -> bytes:
         """A section's raw bytes, checked by its digest and by the frame's own checksum.
+
+        Args:
+            before_verified: the trailer is being checked, and nothing is made of the bytes before it is.
 
         Raises:
             DamagedCheckpointError: they are not what was written.
@@ -124,7 +147,8 @@ class CheckpointFile:
             )
         stored = self._source.read(self.head.sections_start + section.offset, section.stored_bytes)
         # Once the trailer has been checked, a frame's own checksum is enough; what is stored as it is has none.
-        if not (self._is_verified and section.codec == ZSTD) and _digest(stored) != section.stored_digest:
+        is_checked = self._is_verified or before_verified
+        if not (is_checked and section.codec == ZSTD) and _digest(stored) != section.stored_digest:
             raise DamagedCheckpointError(f"read checkpoint {self.name}: section {number} was changed")
         return self._decompressed(section.codec, stored, section.raw_bytes, f"section {number}")
 
@@ -153,47 +177,59 @@ class CheckpointFile:
 
     def _checked_key(self) -> bytes:
         if self.head.is_keyed and self._key is None:
-            raise CheckpointError(
+            raise CheckpointKeyError(
                 f"verify checkpoint {self.name}: its trailer was made with a key, and none is set",
                 hint="its sections can be read; that nobody made or changed it can't be told without the key",
             )
         if self._key is not None and not self.head.is_keyed:
-            raise DamagedCheckpointError(f"verify checkpoint {self.name}: its trailer was made without the key")
+            raise CheckpointKeyError(
+                f"verify checkpoint {self.name}: a key is set, and its trailer was made without one",
+                hint="whoever can write the folder can have made it; without a key set it can be used",
+            )
         return self._key or b""
 
 
 class Sections:
     """What was read of a file's sections, so that units of one group or pool read it once."""
 
-    def __init__(self, file: CheckpointFile) -> None:
+    def __init__(self, file: CheckpointFile, ahead: Ahead | None = None) -> None:
         self._file = file
+        self._ahead = ahead
         self._number, self._raw = -1, b""
         self._pools: dict[int, list[object]] = {}
 
     def raw_of(self, unit: UnitEntry) -> memoryview:
         """A unit's raw bytes."""
         if unit.section != self._number:
-            self._number, self._raw = unit.section, self._file.raw_section(unit.section)
+            self._number, self._raw = -1, b""  # one after the other, not both
+            self._number, self._raw = unit.section, self._section(unit.section)
         return memoryview(self._raw)[unit.start : unit.start + unit.raw_bytes]
 
     def pool(self, number: int, budget: Budget) -> list[object]:
         """The objects of a pool section."""
         if number not in self._pools:
-            raw = self._file.raw_section(number)
+            raw = self._section(number)
             self._pools[number] = decode_pool(raw, minor=self._file.head.minor, budget=budget)
         return self._pools[number]
 
+    def _section(self, number: int) -> bytes:
+        made = None if self._ahead is None else self._ahead.take(number)
+        return self._file.raw_section(number) if made is None else made
+
 
 class _OpenFile:
-    def __init__(self, fd: int, size: int) -> None:
+    def __init__(self, fd: int, size: int, watch: Callable[[int], None] | None) -> None:
         self._fd = fd
         self._size = size
+        self._watch = watch
 
     def read(self, offset: int, length: int) -> bytes:
         pieces = []
         while length > 0 and (piece := os.pread(self._fd, length, offset)):
             pieces.append(piece)
             offset, length = offset + len(piece), length - len(piece)
+        if self._watch is not None:
+            self._watch(sum(map(len, pieces)))
         return b"".join(pieces)
 
     def size(self) -> int:
@@ -217,13 +253,18 @@ class InMemory:
 
 @contextmanager
 def open_checkpoint(
-    path: Path, *, limits: Limits = CONSOLE_LIMITS, key: bytes | None = None
+    path: Path,
+    *,
+    limits: Limits = CONSOLE_LIMITS,
+    key: bytes | None = None,
+    watch: Callable[[int], None] | None = None,
 ) -> Iterator[CheckpointFile]:
     """An open checkpoint file; 4 KB of it are read.
 
     Args:
         limits: the console's, or an agent's in its own process.
         key: the operator's, when trailers are keyed.
+        watch: called after each read with the bytes it gave; what it raises ends the reading.
 
     Raises:
         NotFoundError: no file is there.
@@ -233,7 +274,7 @@ def open_checkpoint(
     fd, size = _opened(path)
     try:
         with _read_errors(path):
-            yield CheckpointFile(_OpenFile(fd, size), path.name, limits=limits, key=key)
+            yield CheckpointFile(_OpenFile(fd, size, watch), path.name, limits=limits, key=key)
     finally:
         os.close(fd)
 

@@ -6,11 +6,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from hashlib import blake2b
 
+from tierdeck.checkpoint.beside import Beside
 from tierdeck.checkpoint.checkpoint import Unread
-from tierdeck.checkpoint.compression import compress
+from tierdeck.checkpoint.compression import STORED, compress
 from tierdeck.checkpoint.encode import EncodedPool, EncodedUnit
 from tierdeck.checkpoint.header import TRAILER_BYTES, pack_head
-from tierdeck.checkpoint.limits import AGENT_LIMITS
+from tierdeck.checkpoint.limits import AGENT_LIMITS, MB
 from tierdeck.checkpoint.pack import Packed
 from tierdeck.checkpoint.summary import pack_summary
 from tierdeck.checkpoint.table import (
@@ -28,6 +29,7 @@ from tierdeck.errors import InvalidValueError
 
 MAX_KEY_BYTES = 64
 SMALL_BYTES = 16 * 1024  # a unit below it is compressed together with others
+_BESIDE_FROM_BYTES = MB
 GROUP_BYTES = 256 * 1024  # so much a group holds: it is read whole for one small variable
 
 
@@ -57,14 +59,7 @@ def seal(packed: Packed, *, key: bytes | None = None) -> Sealed:
     """
     if key is not None and not 1 <= len(key) <= MAX_KEY_BYTES:
         raise InvalidValueError(f"write checkpoint: a key of {len(key)} bytes; 1 to {MAX_KEY_BYTES} are allowed")
-    groups = _groups(packed.units)
-    builder = _Builder()
-    pool_sections = [builder.add_section(POOL, pool.raw) for pool in packed.pools]
-    bodies = [_BodyDigests(pool) for pool in packed.pools]
-    for group in groups:
-        builder.add_units(group, pool_sections, bodies)
-    for unread in packed.unread:
-        builder.add_unread(unread)
+    builder = _built(packed)
     raw_table = pack_table(Table(tuple(builder.sections), tuple(builder.units)))
     if len(raw_table) > AGENT_LIMITS.table_bytes:
         raise InvalidValueError(
@@ -92,29 +87,57 @@ def trailer_of(pieces: Iterable[bytes | memoryview], key: bytes | None) -> bytes
     return digest.digest()
 
 
-class _Builder:
-    """Sections and units in the order they are added, with the places they take."""
+def _built(packed: Packed) -> _Builder:
+    """All sections, compressed and hashed, and the units in them."""
+    groups = _groups(packed.units)
+    raws = [pool.raw for pool in packed.pools]
+    raws += [b"".join(unit.raw for unit in group) if len(group) > 1 else group[0].raw for group in groups]
+    raws += [unread.raw for unread in packed.unread]
+    # Hashing takes a third of the time, and both let go of the interpreter's lock.
+    digests = Beside(lambda: list(map(_digest, raws))) if sum(map(len, raws)) >= _BESIDE_FROM_BYTES else None
+    compressed = [compress(raw) for raw in raws]
+    builder = _Builder(raws, compressed, digests.result() if digests else list(map(_digest, raws)))
+    pool_sections = [builder.add_section(POOL) for _ in packed.pools]
+    bodies = [_BodyDigests(pool) for pool in packed.pools]
+    for group in groups:
+        builder.add_units(group, pool_sections, bodies)
+    for unread in packed.unread:
+        builder.add_unread(unread)
+    return builder
 
-    def __init__(self) -> None:
+
+class _Builder:
+    """Sections and units in the order they are added, with the places they take.
+
+    Args:
+        raws: of all sections in that order, as are what they were compressed to, and their digests.
+    """
+
+    def __init__(
+        self, raws: Sequence[bytes], compressed: Sequence[tuple[int, bytes]], digests: Sequence[bytes]
+    ) -> None:
         self.sections: list[Section] = []
         self.units: list[UnitEntry] = []
-        self.stored: list[bytes] = []
+        self.stored = [stored for _, stored in compressed]
         self.end = 0
+        self._codecs = [codec for codec, _ in compressed]
+        self._raw_bytes = list(map(len, raws))
+        self._digests = digests
 
-    def add_section(self, kind: str, raw: bytes) -> int:
-        codec, stored = compress(raw)
+    def add_section(self, kind: str) -> int:
+        number = len(self.sections)
+        codec, stored, digest = self._codecs[number], self.stored[number], self._digests[number]
+        stored_digest = digest if codec == STORED else _digest(stored)
         self.sections.append(
-            Section(kind, codec, self.end, len(stored), len(raw), _digest(stored), _digest(raw)),
+            Section(kind, codec, self.end, len(stored), self._raw_bytes[number], stored_digest, digest)
         )
-        self.stored.append(stored)
         self.end += len(stored)
-        return len(self.sections) - 1
+        return number
 
     def add_units(
         self, units: Sequence[EncodedUnit], pool_sections: Sequence[int], bodies: Sequence[_BodyDigests]
     ) -> None:
-        raw = units[0].raw if len(units) == 1 else b"".join(unit.raw for unit in units)
-        section, start = self.add_section(UNITS, raw), 0
+        section, start = self.add_section(UNITS), 0
         for unit in units:
             if unit.pool is None:
                 meaning = self.sections[section].raw_digest if len(units) == 1 else _digest(unit.raw)
@@ -138,7 +161,7 @@ class _Builder:
             start += len(unit.raw)
 
     def add_unread(self, unread: Unread) -> None:
-        section = self.add_section(unread.kind if unread.name is None else UNITS, unread.raw)
+        section = self.add_section(unread.kind if unread.name is None else UNITS)
         if unread.name is not None:
             digest, size = self.sections[section].raw_digest, len(unread.raw)
             self.units.append(

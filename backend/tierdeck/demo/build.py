@@ -59,6 +59,11 @@ class DemoSummary:
     checkpoints: DemoCheckpoints
 
 
+def checkpoints_beside(path: Path) -> Path:
+    """Where the checkpoints of the demo store at this path lie."""
+    return path.with_name(f"{path.stem}-checkpoints")
+
+
 def build_demo(path: Path, *, now_ms: int | None = None) -> DemoSummary:
     """Make the demo store at a place where nothing is yet (0600), and its checkpoints beside it, within a second.
 
@@ -73,7 +78,7 @@ def build_demo(path: Path, *, now_ms: int | None = None) -> DemoSummary:
         InvalidValueError: something is at one of the paths; it stays as it was.
         StoreError, CheckpointError: it can't be written; what was begun is removed.
     """
-    root = path.with_name(f"{path.stem}-checkpoints")
+    root = checkpoints_beside(path)
     for made, hint in ((path, f"`tierdeck --db {path}` opens it; or choose another folder"), (root, None)):
         if made.exists() or made.is_symlink():
             raise InvalidValueError(f"make demo store {made}: it exists", hint=hint or "choose another folder")

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import random
+import sys
+import threading
 from dataclasses import replace
 from types import MappingProxyType
 
 import pytest
 
 from tests.tierdeck.checkpoint.sample import TIGHT, opened, sample
-from tierdeck.checkpoint import Checkpoint, Operation, Packed, load_checkpoint, pack_checkpoint, seal
+from tierdeck.checkpoint import Checkpoint, Operation, Packed, Unread, load_checkpoint, pack_checkpoint, seal
 from tierdeck.checkpoint.limits import MB
 from tierdeck.checkpoint.loss import MAX_ALL_LOSSES
+from tierdeck.checkpoint.pack import PARTS
 
 
 def loaded(packed: Packed) -> Checkpoint:
@@ -65,3 +69,61 @@ def test_the_list_of_losses_has_an_end_and_the_count_has_none() -> None:
     packed = pack_checkpoint(sample(repl_state=state))
     assert len(packed.losses) == MAX_ALL_LOSSES
     assert packed.summary.lost == MAX_ALL_LOSSES + 6
+
+
+def test_more_variables_than_a_table_may_hold_are_losses_and_the_others_are_read_again() -> None:
+    limits = replace(TIGHT, units=50)
+    packed = pack_checkpoint(sample(repl_state={f"v{n}": n for n in range(60)}, losses=()), limits=limits)
+    found = load_checkpoint(opened(b"".join(seal(packed).pieces), limits))
+    kept = len(found.repl_state)
+    assert 50 - 2 * len(PARTS) <= kept <= 50 - len(PARTS)
+    assert [loss.variable for loss in found.losses] == [f"v{n}" for n in range(kept, 60)]
+
+
+def test_what_was_not_understood_counts_too() -> None:
+    limits = replace(TIGHT, units=50)
+    unread = tuple(Unread("part", f"new{number}", b"\x00" * 900, 0, 7) for number in range(20))
+    state = {f"v{n}": n for n in range(60)}
+    packed = pack_checkpoint(sample(repl_state=state, unread=unread, losses=()), limits=limits)
+    found = load_checkpoint(opened(b"".join(seal(packed).pieces), limits))
+    assert len(found.unread) == 20
+    assert 30 - 2 * len(PARTS) <= len(found.repl_state) <= 30 - len(PARTS)
+
+
+def test_a_file_that_does_not_get_smaller_is_no_longer_than_is_read_again() -> None:
+    limits = replace(TIGHT, file_bytes=MB, raw_bytes=MB)
+    noise = random.Random(5)
+    state = {f"v{number}": noise.randbytes(20_000) for number in range(70)}
+    packed = pack_checkpoint(sample(repl_state=state, losses=()), limits=limits)
+    data = b"".join(seal(packed).pieces)
+    found = load_checkpoint(opened(data, limits))
+    assert len(found.repl_state) + len(found.losses) == 70
+    assert len(data) > 0.9 * MB
+
+
+def test_a_dict_that_another_thread_changes_is_saved_or_lost_and_takes_no_other_with_it() -> None:
+    state: dict[str, object] = {"busy": {n: n for n in range(300)}, "ok": 1}
+    busy = state["busy"]
+    assert isinstance(busy, dict)
+    is_over = threading.Event()
+
+    def change() -> None:
+        number = 0
+        while not is_over.is_set():
+            number += 1
+            busy[number + 300] = number
+            busy.pop(number, None)
+
+    before = sys.getswitchinterval()
+    thread = threading.Thread(target=change)
+    thread.start()
+    sys.setswitchinterval(1e-6)
+    try:
+        for _ in range(300):
+            packed = pack_checkpoint(sample(repl_state=state, losses=()))
+            names = {unit.name for unit in packed.units} | {loss.variable for loss in packed.losses}
+            assert {"ok", "busy"} <= names
+    finally:
+        sys.setswitchinterval(before)
+        is_over.set()
+        thread.join()

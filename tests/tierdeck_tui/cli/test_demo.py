@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
 import tempfile
 from pathlib import Path
 
@@ -79,3 +80,25 @@ def test_in_a_terminal_the_console_opens_and_the_store_is_gone_afterwards(
     assert ended.exit_code == 0
     assert ended.shown.count("\x1b[?1049h") == ended.shown.count("\x1b[?1049l") == 1
     assert list(folder.iterdir()) == []
+
+
+@pytest.mark.spec("SPEC-09.24")
+def test_with_an_agent_its_session_is_live_while_the_console_is_open_and_gone_afterwards(
+    db: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = Path(tempfile.mkdtemp(dir=tmp_path))
+    monkeypatch.setenv("TMPDIR", str(folder))
+    answers = [("Search", "3"), ("the first mail", "\x11")]
+    ended = in_terminal(db, "demo", "--agent", answers=answers, env={"TERM": "xterm"})
+    assert ended.exit_code == 0
+    assert "1 live" in ended.shown
+    [pid] = re.findall(r"the agent is process (\d+)", ended.shown)
+    assert subprocess.run(["ps", "-p", pid], capture_output=True, check=False).returncode == 1
+    assert list(folder.iterdir()) == []
+
+
+def test_without_a_terminal_no_agent_is_started_and_that_is_said(db: Path, tmp_path: Path) -> None:
+    done = piped(db, "demo", "--agent", "--keep", str(tmp_path / "kept"))
+    assert done.returncode == 0
+    assert b"no agent was started" in done.stderr
+    assert not (tmp_path / "kept" / "demo-agent.log").exists()

@@ -45,3 +45,19 @@ def test_a_checkpoint_is_looked_into_verified_and_forked(
     assert len(list_sessions(root)) == 2
     tmux.send("q")
     tmux.wait_for("exit=0")
+
+
+@pytest.mark.spec("SPEC-09.26")
+def test_the_folder_that_is_named_before_any_verb_is_the_one_that_the_console_shows(
+    make_tmux: MakeTmux, tmp_path: Path
+) -> None:
+    root = tmp_path / "checkpoints"
+    filled(root)
+    tmux = make_tmux(80, 24)
+    command = console_command(empty_store(tmp_path / "s.db"), "--checkpoints", str(root))
+    tmux.start(command, RLM_CHECKPOINT_DIR=str(tmp_path / "others"))
+    tmux.wait_for("1 Search")
+    tmux.send("3")
+    tmux.wait_for("turn 15")
+    tmux.send("q")
+    tmux.wait_for("exit=0")

@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-import asyncio
 import threading
-from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
-from textual.pilot import Pilot
-from textual.widgets import Input
-
 from tests.tierdeck.checkpoint.sample import file_bytes, forged, sample
-from tests.tierdeck_tui.settled import settled
+from tests.tierdeck_tui.conftest import keyword_settings
+from tests.tierdeck_tui.screens.mode_host import ModeHost
 from tierdeck.checkpoint import Operation, pack_checkpoint
 from tierdeck.checkpoint.folder import SessionFolder, open_session_folder
+from tierdeck.config import CheckpointSettings, Settings
 from tierdeck.store import open_store
-from tierdeck_tui.app import TierdeckApp
 from tierdeck_tui.screens.checkpoints import CheckpointsScreen
 from tierdeck_tui.view.line import text_of
 from tierdeck_tui.widgets.checkpoint_pane import REST_S, CheckpointPane
-from tierdeck_tui.widgets.dialog_button import DialogButton
 from tierdeck_tui.widgets.line_bar import LineBar
 from tierdeck_tui.widgets.line_list import LineList
 
@@ -72,23 +68,23 @@ def ruin(folder: SessionFolder) -> None:
         (folder.path / f"{number:08d}-3-0011223{number}.rlmckpt").write_bytes(data)
 
 
+def settings_for(root: Path) -> Settings:
+    """The settings of an operator called ann, without a model, with the checkpoints there."""
+    return replace(keyword_settings(operator="ann"), checkpoints=CheckpointSettings(folder=str(root)))
+
+
 def empty_store(path: Path) -> Path:
     """A store of ours without a memory."""
     with open_store(path, create=True):
         return path
 
 
-class Deck:
+class Deck(ModeHost[CheckpointsScreen]):
     """What is on the Checkpoints screen of a running app."""
 
-    def __init__(self, app: TierdeckApp, pilot: Pilot[None]) -> None:
-        self.app = app
-        self.pilot = pilot
-
-    @property
-    def screen(self) -> CheckpointsScreen:
-        """The screen, also while a dialog lies over it."""
-        return next(screen for screen in self.app.screen_stack if isinstance(screen, CheckpointsScreen))
+    kind = CheckpointsScreen
+    key = "3"
+    rest_s = REST_S
 
     @property
     def tree(self) -> LineList:
@@ -107,58 +103,8 @@ class Deck:
     def status(self) -> str:
         return self.screen.query_one("#checkpoint-status", LineBar).text
 
-    @property
-    def told(self) -> str:
-        """What the toasts say."""
-        return "\n".join(toast.message for toast in self.app._notifications)
-
     def lines(self, rows: LineList | None = None) -> list[str]:
         """What a list shows, by default the tree, without empty lines."""
         rows = rows or self.tree
         shown = [rows.render_line(y).text.rstrip() for y in range(rows.size.height)]
         return [line for line in shown if line]
-
-    def painted(self) -> str:
-        """Every line of the terminal."""
-        return "\n".join(strip.text for strip in self.app.screen._compositor.render_strips())
-
-    async def settle(self) -> None:
-        """Wait until what was asked for is there."""
-        await settled(self.pilot, pause_s=REST_S + 0.02)
-
-    async def open(self) -> None:
-        """Go to the screen."""
-        await self.press("3")
-
-    async def press(self, *keys: str) -> None:
-        """Press keys and wait for what they ask for."""
-        await self.pilot.press(*keys)
-        await self.settle()
-
-    async def until(self, is_so: Callable[[], bool]) -> None:
-        """Wait for something that a thread brings about."""
-        for _ in range(1_000):
-            if is_so():
-                return
-            await asyncio.sleep(0.01)
-            await self.pilot.pause()
-        raise AssertionError("it never came:\n" + self.painted())
-
-    async def asked(self, key: str) -> str:
-        """What the dialog says that this key opens."""
-        await self.pilot.press(key)
-        await self.until(lambda: self.app.screen is not self.screen)
-        await self.pilot.pause()
-        await self.pilot.pause()
-        return self.painted()
-
-    async def confirm(self, typed: str = "") -> None:
-        """Press the dialog's own button, with this typed where something is asked for."""
-        dialog = self.app.screen
-        if typed:
-            dialog.query_one("#reason", Input).value = typed
-            await self.pilot.pause()
-        dialog.query_one("#confirm", DialogButton).press()
-        await self.until(lambda: self.app.screen is self.screen)
-        await self.until(lambda: not any(w.group == "change" and not w.is_finished for w in self.app.workers))
-        await self.settle()

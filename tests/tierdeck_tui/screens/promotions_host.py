@@ -2,25 +2,18 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Callable
 from pathlib import Path
 
-from textual.pilot import Pilot
-from textual.widgets import Input
-
 from tests.tierdeck_tui.conftest import keyword_settings
-from tests.tierdeck_tui.settled import settled
+from tests.tierdeck_tui.screens.mode_host import ModeHost
 from tierdeck.config import PromotionSettings
 from tierdeck.model import AccessKind, NodeDraft, NodeType, Tier
 from tierdeck.promote import end_session, meet_session, record_accesses
 from tierdeck.promote.log.entries import entries
 from tierdeck.promote.records import LogEntry, LogFilter
 from tierdeck.store import Store, add_nodes, get_node, open_store
-from tierdeck_tui.app import TierdeckApp
 from tierdeck_tui.screens.promotions import PromotionsScreen
 from tierdeck_tui.view.line import text_of
-from tierdeck_tui.widgets.dialog_button import DialogButton
 from tierdeck_tui.widgets.line_bar import LineBar
 from tierdeck_tui.widgets.promotion_pane import REST_S, PromotionPane
 from tierdeck_tui.widgets.row_list import RowList
@@ -68,21 +61,16 @@ def waiting_store(path: Path) -> Path:
     return path
 
 
-class Board:
+class Board(ModeHost[PromotionsScreen]):
     """What is on the Promotions screen of a running app."""
 
-    def __init__(self, app: TierdeckApp, pilot: Pilot[None]) -> None:
-        self.app = app
-        self.pilot = pilot
+    kind = PromotionsScreen
+    key = "2"
+    rest_s = REST_S
 
     @property
     def store(self) -> Store:
         return self.app.deck.store
-
-    @property
-    def screen(self) -> PromotionsScreen:
-        """The screen, also while a dialog lies over it."""
-        return next(screen for screen in self.app.screen_stack if isinstance(screen, PromotionsScreen))
 
     @property
     def rows(self) -> RowList:
@@ -107,53 +95,9 @@ class Board:
         shown = [rows.render_line(y).text.rstrip() for y in range(rows.size.height)]
         return [line for line in shown if line]
 
-    def painted(self) -> str:
-        """Every line of the terminal."""
-        return "\n".join(strip.text for strip in self.app.screen._compositor.render_strips())
-
     def tier(self, node_id: str) -> Tier:
         return get_node(self.store, node_id).tier
 
     def log(self, **filters: object) -> list[LogEntry]:
         """The promotion log, newest first."""
         return entries(self.store, LogFilter(**filters))  # type: ignore[arg-type]
-
-    async def settle(self) -> None:
-        """Wait until what was asked for is there."""
-        await settled(self.pilot, pause_s=REST_S + 0.02)
-
-    async def open(self) -> None:
-        """Go to the screen."""
-        await self.press("2")
-
-    async def press(self, *keys: str) -> None:
-        """Press keys and wait for what they ask for."""
-        await self.pilot.press(*keys)
-        await self.settle()
-
-    async def until(self, is_so: Callable[[], bool]) -> None:
-        """Wait for something that a thread brings about."""
-        for _ in range(500):
-            if is_so():
-                return
-            await asyncio.sleep(0.01)
-            await self.pilot.pause()
-        raise AssertionError("it never came:\n" + self.painted())
-
-    async def asked(self, key: str) -> str:
-        """What the dialog says that this key opens."""
-        await self.pilot.press(key)
-        await self.until(lambda: self.app.screen is not self.screen)
-        await self.pilot.pause()
-        return self.painted()
-
-    async def confirm(self, reason: str = "") -> None:
-        """Press the dialog's own button, with this reason where one is asked for."""
-        dialog = self.app.screen
-        if reason:
-            dialog.query_one("#reason", Input).value = reason
-            await self.pilot.pause()
-        dialog.query_one("#confirm", DialogButton).press()
-        await self.until(lambda: self.app.screen is self.screen)
-        await self.until(lambda: not any(w.group == "change" and not w.is_finished for w in self.app.workers))
-        await self.settle()

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from tests.tierdeck.checkpoint.sample import file_bytes, sample
-from tests.tierdeck_tui.conftest import HOSTILE_TEXTS, MakeApp, keyword_settings
+from tests.tierdeck_tui.conftest import HOSTILE_TEXTS, MakeApp
 from tests.tierdeck_tui.screens.checkpoints_host import (
     SECRET,
     SESSION,
@@ -18,18 +17,14 @@ from tests.tierdeck_tui.screens.checkpoints_host import (
     filled,
     ruin,
     save,
+    settings_for,
 )
 from tests.tierdeck_tui.test_app import controls
 from tierdeck.checkpoint import Operation, open_checkpoint
 from tierdeck.checkpoint.folder import open_session_folder
-from tierdeck.config import CheckpointSettings, Settings
 from tierdeck_tui.reading.checkpoint_contents import SECTIONS
 from tierdeck_tui.screens.checkpoints import CheckpointsScreen
 from tierdeck_tui.widgets.checkpoint_pane import CheckpointPane
-
-
-def settings_for(root: Path) -> Settings:
-    return replace(keyword_settings(operator="ann"), checkpoints=CheckpointSettings(folder=str(root)))
 
 
 @pytest.fixture
@@ -150,9 +145,9 @@ async def test_each_section_is_read_when_it_is_shown(deck: Deck) -> None:
     assert "Grüße" in seen["messages"]
     assert "assistant" in seen["messages"]
     assert "cell" in seen["trajectory"]
-    assert "its outcome is not known, side effects" in " ".join(seen["operations"].split())
+    assert "outcome unknown, turn 15, side effects" in " ".join(seen["operations"].split())
     await deck.press("N")
-    assert "its outcome" in deck.pane, "round again, from the first to the last"
+    assert "outcome unknown" in deck.pane, "round again, from the first to the last"
 
 
 async def test_a_click_on_a_section_shows_it(deck: Deck) -> None:
@@ -190,7 +185,7 @@ async def test_without_a_folder_the_screen_says_so_and_what_to_do(tmp_path: Path
         assert "There is no checkpoint folder yet:" in shown
         assert "nowhere" in shown
         assert "RLM_CHECKPOINT_DIR" in shown
-        for key in (*"RvdlpXyutnz", "enter", "left", "right", "space", "tab"):
+        for key in (*"RvVdlpXxcyutnz", "enter", "left", "right", "space", "tab"):
             await deck.press(key)
             assert app.screen is deck.screen
         root.mkdir()
@@ -262,7 +257,8 @@ async def test_no_text_in_a_file_drives_the_terminal_from_any_place_of_the_scree
         deck = Deck(app, pilot)
         await deck.open()
         for _ in HOSTILE_TEXTS:
-            await deck.press("right", "j")
+            await deck.press("right")  # its rows come from a worker
+            await deck.press("j")
             for _ in range(7):
                 assert controls(deck.painted()) == []
                 await deck.press("n")
@@ -312,3 +308,27 @@ async def test_looking_at_everything_leaves_the_files_as_they_were(deck: Deck, r
     assert {path: path.read_bytes() for path in root.rglob("*") if path.is_file()} == before
     with open_checkpoint(next(path for path in before if path.name.startswith("00000003"))) as file:
         file.verify()
+
+
+@pytest.mark.spec("SPEC-09.26")
+async def test_where_one_pane_fits_tab_and_enter_show_the_other_and_the_status_says_what_it_is_about(
+    tmp_path: Path, root: Path, make_app: MakeApp
+) -> None:
+    filled(root)
+    app = make_app(empty_store(tmp_path / "s.db"), settings_for(root))
+    async with app.run_test(size=(80, 24)) as pilot:
+        deck = Deck(app, pilot)
+        await deck.open()
+        await deck.press("g", "tab")
+        assert "no agent runs it now" in deck.pane, "of a session too"
+        await deck.press("tab", "j", "j", "enter")
+        assert "checkpoint 0000000000000002" in deck.pane, "moved on while it was hidden"
+        assert f"{SESSION} · checkpoint 2 · turn 10 · " in deck.status
+        before = deck.tree.cursor_key
+        await deck.press("right")
+        assert "x " in "\n".join(deck.lines(deck.variables))
+        await deck.press("left")
+        assert "checkpoint 0000000000000002" in deck.pane
+        assert deck.tree.cursor_key == before, "arrows in the pane move nothing in the tree that is out of sight"
+        await deck.press("escape")
+        assert "1 session" in deck.status

@@ -1,4 +1,7 @@
-"""`tierdeck demo`: a made-up store with its checkpoints in a temporary folder, and the console on both."""
+"""`tierdeck demo`: a made-up store with its checkpoints in a temporary folder, and the console on both.
+
+With `--agent` an agent works on them in a process of its own while the console is open.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,7 @@ from pathlib import Path
 
 import click
 
+from tierdeck.demo.agent_process import agent_process, log_beside
 from tierdeck.demo.build import DemoCheckpoints, DemoSummary, build_demo
 from tierdeck.model import NodeType, Tier
 from tierdeck_tui.cli.console import open_console
@@ -26,11 +30,15 @@ _STORE_NAME = "demo.db"
 @click.option(
     "--keep", metavar="DIR", help="Make the store and its checkpoints in this folder and leave them there."
 )
+@click.option(
+    "--agent", "has_agent", is_flag=True, help="Have an agent work there, session s-15, while the console is open."
+)
 @click.pass_obj
-def demo_verb(run: Run, /, keep: str | None) -> int:
+def demo_verb(run: Run, /, keep: str | None, has_agent: bool) -> int:
     """Make the memory and checkpoints of a coding agent over many sessions, and open the console on them.
 
-    Needs no network, key or model. Without a terminal, and with --json, it prints what it made instead.
+    Needs no network, key or model. Without a terminal, and with --json, it prints what it made instead, and starts
+    no agent.
     """
     with _folder(keep) as folder:
         path = folder / _STORE_NAME
@@ -43,11 +51,23 @@ def demo_verb(run: Run, /, keep: str | None) -> int:
             return 0
         if can_open_console():
             run.use_flag("checkpoints.folder", str(summary.checkpoints.root.absolute()), "demo")
-            return open_console(run, path)
+            return _open_with_agent(run, path) if has_agent else open_console(run, path)
         put("\n".join(_sentences(summary)))
+    if has_agent:
+        talk("no agent was started: it works while the console is open")
     if keep is None:
         talk("the store is gone again; --keep DIR keeps it, and in a terminal the console opens on it")
     return 0
+
+
+def _open_with_agent(run: Run, path: Path) -> int:
+    with agent_process(path) as process:
+        talk(f"the agent is process {process.pid}; `python -m tierdeck.demo.live_agent {path}` starts it again")
+        code = open_console(run, path)
+    if process.returncode > 0:
+        said = log_beside(path).read_text("utf-8", "replace").splitlines()
+        talk(f"the agent had failed: {said[-1] if said else f'exit code {process.returncode}'}")
+    return code
 
 
 @contextmanager

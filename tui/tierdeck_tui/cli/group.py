@@ -42,7 +42,7 @@ class Root(LazyGroup):
         return code if isinstance(code, int) else 0
 
 
-def _root(*, version: bool, is_json: bool, **shared: Any) -> int:
+def _root(*, version: bool, is_json: bool, checkpoints: str | None, key_file: str | None, **shared: Any) -> int:
     """The memory of long-running LLM agents, in the terminal.
 
     Without a verb it opens the console.
@@ -51,6 +51,8 @@ def _root(*, version: bool, is_json: bool, **shared: Any) -> int:
     run = ctx.ensure_object(Run)
     run.is_json = is_json
     take_store_options(run, shared)
+    run.use_flag("checkpoints.folder", checkpoints, "--checkpoints")
+    run.use_flag("checkpoints.key_file", key_file, "--key-file")
     if version:
         from tierdeck_tui.cli.version import put_versions
 
@@ -71,6 +73,12 @@ cli = Root(
     invoke_without_command=True,
     params=[
         *store_options(is_root=True),
+        click.Option(
+            ["--checkpoints"], metavar="DIR", help="The folder of sessions' checkpoints; for the console too."
+        ),
+        click.Option(
+            ["--key-file"], metavar="FILE", help="The file with the key that checkpoints are sealed with."
+        ),
         click.Option(["--json", "is_json"], is_flag=True, help="One JSON document on stdout; each verb takes it."),
         click.Option(
             ["--version"], is_flag=True, help="Show the versions of tierdeck, Python, SQLite and sqlite-vec."

@@ -6,10 +6,19 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, get_args
 
-from tierdeck.checkpoint import CheckpointFile, Head, Loss, Operation, UnitEntry, open_checkpoint, read_losses
+from tierdeck.checkpoint import (
+    CheckpointFile,
+    Head,
+    Loss,
+    Operation,
+    UnitEntry,
+    open_checkpoint,
+    read_losses,
+    read_operations,
+)
 from tierdeck.checkpoint.folder import Listed
 from tierdeck.errors import NotFoundError
-from tierdeck_tui.reading.checkpoint_parts import PartName, read_operations, read_part
+from tierdeck_tui.reading.checkpoint_parts import PartName, read_part
 
 SectionName = Literal["summary", "variables", "lost", "memory", "messages", "trajectory", "operations"]
 SECTIONS: tuple[SectionName, ...] = get_args(SectionName)
@@ -56,16 +65,26 @@ def read_section(listed: Listed, section: SectionName) -> SectionFacts:
 def read_value(listed: Listed, name: str) -> ValueFacts:
     """Decode one variable, and no other. Raises as `read_section`."""
     with open_checkpoint(listed.path) as file:
-        losses = tuple(loss for loss in read_losses(file) if loss.variable == name)
-        try:
-            return ValueFacts(name, file.variable(name), losses)
-        except NotFoundError as e:
-            if not losses:
-                raise
-            why = losses[0]
-            raise NotFoundError(
-                f"read variable {name[:80]!r}: it was not saved: {why.path} ({why.type_name}): {why.reason}"
-            ) from e
+        return value_facts(file, name)
+
+
+def value_facts(file: CheckpointFile, name: str) -> ValueFacts:
+    """Decode one variable of an open file, and no other.
+
+    Raises:
+        NotFoundError: there is none of that name; says why, where the checkpoint knows it.
+        DamagedCheckpointError, CheckpointLimitError: it can't be read.
+    """
+    losses = tuple(loss for loss in read_losses(file) if loss.variable == name)
+    try:
+        return ValueFacts(name, file.variable(name), losses)
+    except NotFoundError as e:
+        if not losses:
+            raise
+        why = losses[0]
+        raise NotFoundError(
+            f"read variable {name[:80]!r}: it was not saved: {why.path} ({why.type_name}): {why.reason}"
+        ) from e
 
 
 def read_two_values(before: Listed, after: Listed, name: str) -> tuple[object, object]:

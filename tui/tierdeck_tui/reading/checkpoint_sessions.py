@@ -2,25 +2,48 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
-from tierdeck.checkpoint.folder import Listed, Request, SessionFolder, SessionInfo, checkpoints_root, list_sessions
-from tierdeck.checkpoint.folder.requests import read_request
+from tierdeck.checkpoint.folder import (
+    Answer,
+    Listed,
+    Request,
+    SessionFolder,
+    SessionInfo,
+    Trashed,
+    checkpoints_root,
+    list_sessions,
+    list_trash,
+)
+from tierdeck.checkpoint.folder.lease import LEASE_FILE
+from tierdeck.checkpoint.folder.locks import is_locked
+from tierdeck.checkpoint.folder.requests import CLAIM_FILE, list_answers, read_request
+from tierdeck.checkpoint.folder.sessions import session_folders
+from tierdeck.checkpoint.key_file import key_named
 from tierdeck.config import Settings
 from tierdeck.errors import CheckpointError
 
-Signature = tuple[tuple[int, int], ...]
+T = TypeVar("T")
+Signature = tuple[tuple[str, int, int, bool], ...]
 
 
 @dataclass(frozen=True, slots=True)
 class SessionContents:
-    """The checkpoints of one session, oldest first; what its agent was asked for; and what is wrong with it."""
+    """The checkpoints of one session, oldest first, and what else there is about it.
+
+    `request` is what its agent was asked for and has not seen, `claimed` what it is doing now, `answer` the newest
+    that it gave (answers are swept after an hour). `trash` is what was cleared away; `problems` what is wrong.
+    """
 
     listed: tuple[Listed, ...]
-    request: Request | None
-    problems: tuple[str, ...]
+    request: Request | None = None
+    claimed: Request | None = None
+    answer: Answer | None = None
+    trash: tuple[Trashed, ...] = ()
+    problems: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,9 +65,14 @@ def root_of(settings: Settings) -> Path:
     return checkpoints_root(settings.checkpoints.folder or None)
 
 
-def folder_of(info: SessionInfo) -> SessionFolder:
-    """The session's folder."""
-    return SessionFolder(info.path, info.session_id)
+def key_of(settings: Settings) -> bytes | None:
+    """The key that checkpoints are sealed with, as the settings have it. Raises as `key_named`."""
+    return key_named(settings.checkpoints.key_file)
+
+
+def folder_of(info: SessionInfo, key: bytes | None = None) -> SessionFolder:
+    """The session's folder; with the key where files are sealed or checked."""
+    return SessionFolder(info.path, info.session_id, key=key)
 
 
 def read_sessions(root: Path, opened: Collection[str] | None) -> Sessions:
@@ -55,34 +83,56 @@ def read_sessions(root: Path, opened: Collection[str] | None) -> Sessions:
     Raises:
         CheckpointError: the root can't be read.
     """
-    stamp = _stamp(root)
+    signature = signature_of(root)
     infos = tuple(list_sessions(root))
     if opened is None:
         opened = {info.path.name for info in infos[:1]}
-    wanted = [info for info in infos if info.path.name in opened]
-    signature = (stamp, *signature_of(root, [info.path.name for info in wanted])[1:])
-    contents = {info.path.name: _contents(info) for info in wanted}
+    contents = {info.path.name: _contents(info) for info in infos if info.path.name in opened}
     return Sessions(root, root.is_dir(), infos, contents, signature)
 
 
-def signature_of(root: Path, opened: Collection[str]) -> Signature:
-    """Changes when a session came or went, or something was saved, marked or asked for in an opened one."""
-    return tuple(_stamp(path) for path in (root, *(root / name for name in sorted(opened))))
+def signature_of(root: Path) -> Signature:
+    """Changes when a session came or went, its agent began or ended, or something was saved, marked or asked there.
+
+    Raises:
+        CheckpointError: the root can't be read.
+    """
+    sessions = [(path.name, *_stamp(path), _is_live(path)) for path in session_folders(root)]
+    return (("", *_stamp(root), False), *sessions)
 
 
 def _contents(info: SessionInfo) -> SessionContents:
     folder = folder_of(info)
+    problems: list[str] = []
     try:
         listed = tuple(folder.listed())
-        problems = folder.problems()
+        problems += folder.problems()
     except CheckpointError as e:
-        return SessionContents((), None, (e.message,))
-    request = None
+        return SessionContents((), problems=(e.message,))
+
+    def read(what: Callable[[], T]) -> T | None:
+        try:
+            return what()
+        except CheckpointError as e:
+            problems.append(e.message)
+            return None
+
+    return SessionContents(
+        listed,
+        # As they lie there: looking takes none away.
+        request=read(lambda: read_request(folder.path)),
+        claimed=read(lambda: read_request(folder.path, CLAIM_FILE)),
+        answer=read(lambda: next(iter(list_answers(folder.path)), None)),
+        trash=tuple(read(lambda: list_trash(folder)) or ()),
+        problems=tuple(problems),
+    )
+
+
+def _is_live(folder: Path) -> bool:
     try:
-        request = read_request(folder.path)  # as it lies there: looking takes none away
-    except CheckpointError as e:
-        problems.append(e.message)
-    return SessionContents(listed, request, tuple(problems))
+        return is_locked(folder / LEASE_FILE)
+    except CheckpointError:
+        return False  # reading the session says why
 
 
 def _stamp(path: Path) -> tuple[int, int]:

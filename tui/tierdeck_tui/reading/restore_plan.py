@@ -2,30 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Literal
 
-from tierdeck.checkpoint import CONSOLE_LIMITS, Loss, Operation, Summary, open_checkpoint, read_losses
+from tierdeck.checkpoint import CONSOLE_LIMITS, Loss, open_checkpoint, read_losses
 from tierdeck.checkpoint.folder import FoundCheckpoint, Listed, SessionFolder, verify
 from tierdeck.checkpoint.folder.diff import Diff, diff
 from tierdeck.checkpoint.journal import Journal
+from tierdeck.checkpoint.running import RestoreMode as RestoreMode
 from tierdeck.errors import CheckpointError, DamagedCheckpointError, NewerCheckpointError
-from tierdeck_tui.reading.checkpoint_parts import read_operations
-
-RestoreMode = Literal["fork", "rewind"]
-_UNFINISHED = frozenset({"pending", "running", "failed"})
-_MADE = frozenset({"running", "done", "failed"})
 
 
 @dataclass(frozen=True, slots=True)
 class RestorePlan:
-    """A restore that was not done yet.
+    """A restore that was not done yet; the calls that go with it are what `operations_at` gives.
 
     `present` is where the session stands now, None when it has no checkpoint that can be read. `changes` is from
     there to the checkpoint, None when that can't be told. `later` are the checkpoints that stay behind as a left
-    branch. `made_since` are calls with side effects that were begun after the checkpoint: they ask before they are
-    made again. `generation` is HEAD's, as it was seen. `problems` is what else is wrong with the session.
+    branch. `generation` is HEAD's, as it was seen. `problems` is what else is wrong with the session.
     """
 
     mode: RestoreMode
@@ -35,8 +29,6 @@ class RestorePlan:
     present: Listed | None
     changes: Diff | None
     losses: tuple[Loss, ...]
-    unfinished: tuple[Operation, ...]
-    made_since: tuple[Operation, ...]
     later: tuple[Listed, ...]
     session_cost: float | None
     generation: int
@@ -44,22 +36,35 @@ class RestorePlan:
     problems: tuple[str, ...] = ()
 
 
-def read_restore_plan(found: FoundCheckpoint, mode: RestoreMode, new_session_id: str | None = None) -> RestorePlan:
+def read_restore_plan(
+    found: FoundCheckpoint,
+    mode: RestoreMode,
+    new_session_id: str | None = None,
+    *,
+    key: bytes | None = None,
+    on_progress: Callable[[int, int], None] | None = None,
+    should_stop: Callable[[], bool] | None = None,
+) -> RestorePlan:
     """Look up what restoring the checkpoint would do. The whole file is checked against its trailer first.
+
+    Args:
+        key: the operator's, when checkpoints are sealed with one.
+        on_progress: told how many of how many bytes were read.
+        should_stop: asked while the file is read.
 
     Raises:
         DamagedCheckpointError, NewerCheckpointError, CheckpointError: it can't be restored: says why.
+        StoppedError: it was asked to stop.
     """
     target, folder = found.listed, found.folder
-    _check_good(target)
+    _check_good(target, key, on_progress, should_stop)
     with open_checkpoint(target.path) as file:
-        losses, operations = read_losses(file), read_operations(file)
-        summary = file.head.summary
+        losses, summary = read_losses(file), file.head.summary
     listed = folder.listed() if folder is not None else []
     head = folder.head() if folder is not None else None
     present = next((each for each in listed if head is not None and each.file == head.file), None)
     branch = None if head is None else head.branch
-    made_since, problems = _made_since(folder, summary, branch)
+    problems = _journal_problems(folder, summary.branch, branch)
     return RestorePlan(
         mode=mode,
         target=target,
@@ -68,8 +73,6 @@ def read_restore_plan(found: FoundCheckpoint, mode: RestoreMode, new_session_id:
         present=present,
         changes=None if present is None else _changes(present, target),
         losses=losses,
-        unfinished=tuple(each for each in operations if each.state in _UNFINISHED),
-        made_since=made_since,
         later=_later(listed, target, branch),
         session_cost=_highest_cost(listed),
         generation=0 if head is None else head.generation,
@@ -78,8 +81,13 @@ def read_restore_plan(found: FoundCheckpoint, mode: RestoreMode, new_session_id:
     )
 
 
-def _check_good(target: Listed) -> None:
-    result = verify(target.path, CONSOLE_LIMITS)
+def _check_good(
+    target: Listed,
+    key: bytes | None,
+    on_progress: Callable[[int, int], None] | None,
+    should_stop: Callable[[], bool] | None,
+) -> None:
+    result = verify(target.path, CONSOLE_LIMITS, key=key, on_progress=on_progress, should_stop=should_stop)
     if result.state == "ok":
         return
     kind = {"damaged": DamagedCheckpointError, "newer": NewerCheckpointError}.get(result.state, CheckpointError)
@@ -96,24 +104,17 @@ def _changes(present: Listed, target: Listed) -> Diff | None:
         return None  # the present is damaged; the plan says that it can't be compared
 
 
-def _made_since(
-    folder: SessionFolder | None, target: Summary, current: str | None
-) -> tuple[tuple[Operation, ...], tuple[str, ...]]:
-    """Calls with side effects that were begun after the checkpoint; and what is wrong with the journals."""
-    found: dict[str, Operation] = {}
+def _journal_problems(folder: SessionFolder | None, target: str, current: str | None) -> tuple[str, ...]:
+    """What is wrong with the journals of the branch that is gone back to and of the one that is left."""
+    if folder is None:
+        return ()
     problems: list[str] = []
-    for branch in dict.fromkeys((target.branch, current or target.branch)):
-        if folder is None:
-            break
+    for branch in dict.fromkeys((target, current or target)):
         try:
-            journal = Journal(folder.path, branch)
-            problems += journal.notes
-            for entry in journal.operations():
-                if entry.has_side_effects and entry.state in _MADE and entry.turn > target.turn:
-                    found[entry.op_id] = entry.operation(CONSOLE_LIMITS)
+            problems += Journal(folder.path, branch).notes
         except CheckpointError as e:
             problems.append(e.message)
-    return tuple(found.values()), tuple(problems)
+    return tuple(problems)
 
 
 def _later(listed: Sequence[Listed], target: Listed, branch: str | None) -> tuple[Listed, ...]:

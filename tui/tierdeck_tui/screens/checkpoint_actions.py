@@ -1,4 +1,4 @@
-"""What an operator does with checkpoints: verify, compare, label, pin, clear away and put back, copy.
+"""What an operator does with checkpoints: verify, compare, label, pin, copy.
 
 No checkpoint is ever rewritten, and nothing of one is run. What takes longer than a moment works in a thread, says
 how far it is, and stops at `esc`.
@@ -18,35 +18,23 @@ from tierdeck.checkpoint import CONSOLE_LIMITS, open_checkpoint
 from tierdeck.checkpoint.folder import (
     Diff,
     Listed,
-    PrunePlan,
-    RetentionPolicy,
-    SessionFolder,
     SessionInfo,
     VerifyResult,
     diff,
-    plan_prune,
-    prune,
-    restore_from_trash,
     verify,
 )
-from tierdeck.checkpoint.limits import MB
-from tierdeck.errors import ConflictError, StoppedError, TierdeckError
-from tierdeck.times import now_ms
+from tierdeck.errors import StoppedError, TierdeckError
 from tierdeck_tui.action_app import ActionApp
-from tierdeck_tui.reading.checkpoint_sessions import folder_of
+from tierdeck_tui.reading.checkpoint_sessions import folder_of, key_of
 from tierdeck_tui.reading.console import Console
 from tierdeck_tui.screens.checkpoint_diff import CheckpointDiffScreen
 from tierdeck_tui.screens.choice import Choice, ChoiceDialog
-from tierdeck_tui.screens.confirm import ConfirmDialog
 from tierdeck_tui.screens.job import OnProgress, ShouldStop
 from tierdeck_tui.screens.job_screen import JobScreen
 from tierdeck_tui.screens.label import LabelDialog
-from tierdeck_tui.view.checkpoint.prune import prune_lines, prune_words
 from tierdeck_tui.view.checkpoint.tree import CheckpointRow
 from tierdeck_tui.view.checkpoint.verified import why_words
 from tierdeck_tui.view.format import counted, size
-from tierdeck_tui.view.line import line, text_of
-from tierdeck_tui.view.safe_text import safe
 
 _MAX_SHOWN = 6
 MAX_DIALOG_CELLS = 62
@@ -65,7 +53,6 @@ class CheckpointActionsScreen(JobScreen):
         super().__init__()
         self.deck = console
         self.is_revealed = False
-        self._pruned: tuple[SessionInfo, tuple[str, ...]] | None = None
 
     def chosen(self) -> tuple[CheckpointRow, ...]:
         """The checkpoints that an action on several takes: the marked ones, else the one under the cursor."""
@@ -93,6 +80,10 @@ class CheckpointActionsScreen(JobScreen):
         """How wide a line of a dialog's text may be, its scrollbar left out."""
         return min(MAX_DIALOG_CELLS, self.app.size.width * 96 // 100 - 6)
 
+    def key(self) -> bytes | None:
+        """The operator's key. For a worker: it reads a file. Raises CheckpointKeyError, InvalidValueError."""
+        return key_of(self.deck.settings)
+
     def done(self, message: str) -> None:
         """Say what was done, and show what came of it."""
         self.notify(message)
@@ -102,14 +93,21 @@ class CheckpointActionsScreen(JobScreen):
 
     def action_verify_checkpoints(self) -> None:
         """Check the marked checkpoints, or the one under the cursor; on a session all that it has."""
+        self._verify_chosen(is_deep=False)
+
+    def action_verify_deep(self) -> None:
+        """The same, and decode everything in them too."""
+        self._verify_chosen(is_deep=True)
+
+    def _verify_chosen(self, *, is_deep: bool) -> None:
         chosen = tuple(row.listed for row in self.chosen())
         info = self.subject_session()
         if not chosen and info is not None:
             chosen = self.listed_of(info)
-        self._verify(chosen)
+        self._verify(chosen, is_deep=is_deep)
 
     @work(group="change", description="verify checkpoints")
-    async def _verify(self, chosen: Sequence[Listed]) -> None:
+    async def _verify(self, chosen: Sequence[Listed], *, is_deep: bool) -> None:
         if self.is_busy():
             return
         if not chosen:
@@ -118,8 +116,8 @@ class CheckpointActionsScreen(JobScreen):
         what = "checkpoint" if len(chosen) == 1 else f"{len(chosen)} checkpoints"
         try:
             found = await self.at_work(
-                f"verify {what}",
-                lambda tell, stop: _verify_all(chosen, tell, stop),
+                f"verify {what}{' deep' if is_deep else ''}",
+                lambda tell, stop: _verify_all(chosen, self.key(), tell, stop, is_deep=is_deep),
                 lambda done, total: f"{size(done)} of {size(total)}",
             )
         except StoppedError:
@@ -134,7 +132,10 @@ class CheckpointActionsScreen(JobScreen):
         bad = [each for each in found if each.result.state != "ok"]
         self.reload()
         if not bad:
-            self.notify(f"{counted(len(found), 'checkpoint')} verified: as written")
+            done = (
+                "as written, and all of it decodes" if all(each.result.is_deep for each in found) else "as written"
+            )
+            self.notify(f"{counted(len(found), 'checkpoint')} verified: {done}")
             return
         lines = [f"{each.listed.sequence}: {_verdict(each)}" for each in bad[:_MAX_SHOWN]]
         head = f"{len(bad)} of {counted(len(found), 'checkpoint')} not good"
@@ -208,74 +209,6 @@ class CheckpointActionsScreen(JobScreen):
             what = counted(len(rows), "checkpoint")
             self.done(f"pinned {what}; p releases" if is_pinned else f"released {what}; p pins again")
 
-    # Clear away, and put back.
-
-    def action_prune_session(self) -> None:
-        """Show what retention would move to the trash, then do it."""
-        info = self.subject_session()
-        if info is not None:
-            self._prune(info)
-
-    @work(group="change", description="clear checkpoints away")
-    async def _prune(self, info: SessionInfo) -> None:
-        if self.is_busy():
-            return
-        folder = folder_of(info)
-        self.show_job(line("prune: looking at what is protected…"))
-        try:
-            plan = await asyncio.to_thread(plan_prune, folder, self._policy())
-            self.show_job(())
-            if not await self._confirm_prune(info, plan):
-                return
-            report = await asyncio.to_thread(prune, folder, plan)
-        except TierdeckError as e:
-            self.show_job(())
-            self.shell.show_error(e)
-            return
-        self._pruned = (info, report.moved) if report.moved else None
-        for each in report.passed_over[:_MAX_SHOWN]:
-            self.notify(f"kept {each.file}: {each.why}", severity="warning")
-        moved = f"moved {counted(len(report.moved), 'checkpoint')}, {size(report.moved_bytes)}, to the trash"
-        self.done(f"{moved}; u puts them back")
-
-    async def _confirm_prune(self, info: SessionInfo, plan: PrunePlan) -> bool:
-        text = "\n".join(text_of(one).rstrip() for one in prune_lines(plan, now_ms(), self.dialog_cells))
-        if not plan.delete:
-            title = f"Prune {safe(info.session_id)}: nothing to clear away"
-            await self.app.push_screen_wait(ChoiceDialog(title, text, []))
-            return False
-        dialog = ConfirmDialog(f"Prune: {prune_words(plan)}", text, confirm="Move to trash")
-        return await self.app.push_screen_wait(dialog) is True
-
-    def _policy(self) -> RetentionPolicy:
-        settings = self.deck.settings.checkpoints
-        return RetentionPolicy(
-            last_per_branch=settings.keep_last,
-            max_bytes=settings.keep_mb * MB,
-            max_age_days=settings.keep_days or None,
-        )
-
-    def action_put_back(self) -> None:
-        """Put back what the last prune here moved to the trash."""
-        if self._pruned is None:
-            self.notify("nothing was cleared away here; `tierdeck checkpoint trash` lists the trash")
-        else:
-            self._put_back(*self._pruned)
-
-    @work(group="change", description="put checkpoints back")
-    async def _put_back(self, info: SessionInfo, files: Sequence[str]) -> None:
-        text = f"{counted(len(files), 'checkpoint')} of {safe(info.session_id)} come back from the trash."
-        if await self.app.push_screen_wait(ConfirmDialog("Put back", text, confirm="Put back")) is not True:
-            return
-        try:
-            await asyncio.to_thread(_put_back_all, folder_of(info), files)
-        except TierdeckError as e:
-            self.shell.show_error(e)
-            self.reload()
-        else:
-            self._pruned = None
-            self.done(f"put {counted(len(files), 'checkpoint')} back")
-
     # Copy.
 
     def action_copy_checkpoint(self) -> None:
@@ -299,7 +232,9 @@ class CheckpointActionsScreen(JobScreen):
             self.shell.copy_out(shlex.join(["tierdeck", "checkpoint", chosen, path]), "the command")
 
 
-def _verify_all(chosen: Sequence[Listed], tell: OnProgress, should_stop: ShouldStop) -> list[_Verified]:
+def _verify_all(
+    chosen: Sequence[Listed], key: bytes | None, tell: OnProgress, should_stop: ShouldStop, *, is_deep: bool
+) -> list[_Verified]:
     """What was found of each; raises StoppedError, and what was found until then is kept beside the files."""
     total = sum(each.size_bytes for each in chosen)
     done = 0
@@ -311,6 +246,9 @@ def _verify_all(chosen: Sequence[Listed], tell: OnProgress, should_stop: ShouldS
         result = verify(
             each.path,
             CONSOLE_LIMITS,
+            use_cache=False,  # a disk that lost bits since looks as it did
+            is_deep=is_deep,
+            key=key,
             on_progress=lambda now, _, start=start: tell(start + now, total),  # type: ignore[misc]
             should_stop=should_stop,
         )
@@ -327,12 +265,3 @@ def _verdict(each: _Verified) -> str:
 def _diff_of(before: Listed, after: Listed) -> Diff:
     with open_checkpoint(before.path) as first, open_checkpoint(after.path) as second:
         return diff(first, second)
-
-
-def _put_back_all(folder: SessionFolder, files: Sequence[str]) -> None:
-    for file in files:
-        try:
-            restore_from_trash(folder, file)
-        except ConflictError:
-            if folder.listed_one(file) is None:
-                raise

@@ -19,9 +19,9 @@ from tierdeck.checkpoint.folder import Diff, Listed
 from tierdeck.checkpoint.table import VARIABLE
 from tierdeck.errors import TierdeckError
 from tierdeck_tui.actions import bindings_for
-from tierdeck_tui.reading.checkpoint_contents import read_two_values
+from tierdeck_tui.reading.checkpoint_contents import read_two_values, read_value
 from tierdeck_tui.view.checkpoint.diff import diff_lines, value_diff_lines
-from tierdeck_tui.view.checkpoint.sections import failed_lines
+from tierdeck_tui.view.checkpoint.sections import decoded_lines, failed_lines
 from tierdeck_tui.view.line import Line, Piece, line
 from tierdeck_tui.view.lines import Lines
 from tierdeck_tui.view.sanitise import visible
@@ -31,7 +31,7 @@ from tierdeck_tui.widgets.text_view import TextView
 
 
 class CheckpointDiffScreen(ModalScreen[None]):
-    """A row for each thing that is new (`+`), gone (`-`) or another (`~`); enter compares the two values of one.
+    """A row for each thing that is new (`+`), gone (`-`) or another (`~`); enter shows the values.
 
     Args:
         reveal: show what looks like a secret.
@@ -58,7 +58,7 @@ class CheckpointDiffScreen(ModalScreen[None]):
         with Vertical(classes="form -tall -full") as box:
             first, second = (f"{each.sequence}, turn {each.turn}" for each in (self._before, self._after))
             box.border_title = Content(f"Changes from checkpoint {first} → {second}")
-            box.border_subtitle = Content("enter compares the values · esc back")
+            box.border_subtitle = Content("enter shows the values · esc back")
             yield LineList(id="changes")
             yield TextView(id="comparison")
 
@@ -87,26 +87,35 @@ class CheckpointDiffScreen(ModalScreen[None]):
     def _compare_row(self) -> None:
         if self._open is not None:
             return
+        found = self._found
+        changed = [*found.added, *found.removed, *(each.after for each in found.changed)]
         number = self.query_one("#changes", LineList).cursor_number
-        first = len(self._found.added) + len(self._found.removed)
-        if number >= first + len(self._found.changed):
+        if number >= len(changed):
             return
-        if number < first:
-            self.notify("it is in one of the two only; its value is in the variables of that one")
+        unit = changed[number]
+        if unit.kind != VARIABLE:
+            self.notify("only variables are compared by value; the others are sections of the pane")
             return
-        change = self._found.changed[number - first]
-        if change.after.kind != VARIABLE or change.before.kind != VARIABLE:
-            self.notify("only variables are compared by value")
-            return
-        self._open = change.name
-        self._compare(change.name, max(20, self.size.width - 6))
+        self._open = unit.name
+        if number < len(found.added):
+            sides: tuple[Listed, ...] = (self._after,)
+        elif number < len(found.added) + len(found.removed):
+            sides = (self._before,)
+        else:
+            sides = (self._before, self._after)
+        self._compare(unit.name, sides, max(20, self.size.width - 6))
 
     @work(thread=True, exclusive=True, group="detail", description="compare two values")
-    def _compare(self, name: str, cells: int) -> None:
+    def _compare(self, name: str, sides: tuple[Listed, ...], cells: int) -> None:
         worker = get_current_worker()
         try:
-            before, after = read_two_values(self._before, self._after, name)
-            lines = Lines(_compared(name, value_diff_lines(before, after, reveal=self._reveal), cells))
+            if len(sides) == 1:
+                lines = decoded_lines(read_value(sides[0], name), cells, reveal=self._reveal)
+                where = f"only in checkpoint {sides[0].sequence}, turn {sides[0].turn}"
+                lines = Lines([line(Piece(where, "muted")), line(""), *lines])
+            else:
+                before, after = read_two_values(self._before, self._after, name)
+                lines = Lines(_compared(name, value_diff_lines(before, after, reveal=self._reveal), cells))
         except TierdeckError as e:
             lines = failed_lines(None, e, cells)
         if not worker.is_cancelled:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from textual import events, on, work
@@ -17,20 +17,22 @@ from tierdeck.times import now_ms
 from tierdeck_tui.actions import Scope
 from tierdeck_tui.reading.checkpoint_sessions import Sessions, Signature, read_sessions, root_of, signature_of
 from tierdeck_tui.reading.console import Console
-from tierdeck_tui.screens.restore_actions import RestoreActionsScreen, Waiting
+from tierdeck_tui.screens.pane_screen import PaneScreen
+from tierdeck_tui.screens.request_actions import Waiting
+from tierdeck_tui.screens.restore_actions import RestoreActionsScreen
 from tierdeck_tui.view.checkpoint import status as say
-from tierdeck_tui.view.checkpoint.tree import CheckpointRow, SessionRow, TreeRow, nothing_there, row_line, tree_rows
+from tierdeck_tui.view.checkpoint.tree import CheckpointRow, SessionRow, TreeRow, TreeRows, nothing_there, row_line
 from tierdeck_tui.view.line import Line
 from tierdeck_tui.widgets.checkpoint_board import CheckpointBoard
 from tierdeck_tui.widgets.line_bar import LineBar
 from tierdeck_tui.widgets.line_list import LineList
 
 TWO_PANES_CELLS = 100
-# How often the folders that are shown are looked at: one stat each.
+# How often the sessions' folders are looked at: a stat and a look at the lease of each.
 LOOK_S = 1.0
 
 
-class CheckpointsScreen(RestoreActionsScreen):
+class CheckpointsScreen(PaneScreen, RestoreActionsScreen):
     """What is listed and which sessions are opened; the board below has the tree and the pane."""
 
     scopes: tuple[Scope, ...] = ("panes", "checkpoints")
@@ -44,7 +46,10 @@ class CheckpointsScreen(RestoreActionsScreen):
 
         number: int
         sessions: Sessions
-        rows: Sequence[TreeRow]
+        rows: TreeRows
+        keys: Sequence[str]
+        numbers: Mapping[str, int]
+        markable: frozenset[str]
 
     @dataclass
     class TreeFailed(Message):
@@ -57,7 +62,6 @@ class CheckpointsScreen(RestoreActionsScreen):
     class Looked(Message):
         """What a look at the folders found: whether they are as they were, and what agents have answered."""
 
-        opened: frozenset[str]
         signature: Signature
         answers: Sequence[tuple[Waiting, Answer]]
 
@@ -66,7 +70,7 @@ class CheckpointsScreen(RestoreActionsScreen):
         self._opened: frozenset[str] | None = None
         self._sessions: Sessions | None = None
         self._rows: Sequence[TreeRow] = ()
-        self._numbers: dict[str, int] = {}
+        self._numbers: Mapping[str, int] = {}
         self._failure: TierdeckError | None = None
         self._number = 0
         self._job_status: Line = ()
@@ -106,8 +110,11 @@ class CheckpointsScreen(RestoreActionsScreen):
         worker = get_current_worker()
         try:
             sessions = read_sessions(root_of(self.deck.settings), opened)
-            # Branches are made of every summary: of ten thousand files that takes a moment too.
-            told: Message = self.TreeRead(number, sessions, tree_rows(sessions))
+            # Branches are made of every summary, and keys of every name: of ten thousand that takes a moment.
+            rows = TreeRows(sessions)
+            keys = list(rows.keys())
+            numbers = {key: number for number, key in enumerate(keys)}
+            told: Message = self.TreeRead(number, sessions, rows, keys, numbers, frozenset(rows.checkpoint_keys()))
         except TierdeckError as e:
             told = self.TreeFailed(number, e)
         if not worker.is_cancelled:
@@ -119,14 +126,12 @@ class CheckpointsScreen(RestoreActionsScreen):
             return
         is_first = self._sessions is None
         self._failure, self._sessions, self._rows = None, event.sessions, event.rows
-        self._opened = frozenset(event.sessions.contents)
-        self._numbers = {row.key: number for number, row in enumerate(event.rows)}
+        self._opened, self._numbers = frozenset(event.sessions.contents), event.numbers
         tree = self._board.tree_list
         tree.show_empty(nothing_there(event.sessions, max(10, tree.size.width - 2)))
-        markable = frozenset(row.key for row in event.rows if isinstance(row, CheckpointRow))
-        tree.show([row.key for row in event.rows], self._paint, markable=markable)
-        if is_first and len(event.rows) > 1:
-            tree.go_to_key(next((row.key for row in event.rows if isinstance(row, CheckpointRow)), tree.keys[0]))
+        tree.show(event.keys, self._paint, markable=event.markable)
+        if is_first:
+            tree.go_to_key(next((key for key in event.keys if key in event.markable), ""))
         if self._wanted_key is not None:
             tree.go_to_key(self._wanted_key)
             self._wanted_key = None
@@ -142,14 +147,14 @@ class CheckpointsScreen(RestoreActionsScreen):
     def _look(self) -> None:
         is_looking = any(worker.group == "look" and not worker.is_finished for worker in self.workers)
         if self._opened is not None and not is_looking and self.app.screen_stack[0] is self:
-            self._look_at(self._opened, self.waiting)
+            self._look_at(self.waiting)
 
     @work(thread=True, group="look", description="look whether checkpoints changed")
-    def _look_at(self, opened: frozenset[str], waiting: Sequence[Waiting]) -> None:
+    def _look_at(self, waiting: Sequence[Waiting]) -> None:
         worker = get_current_worker()
         answers = []
         try:
-            seen = signature_of(root_of(self.deck.settings), opened)
+            seen = signature_of(root_of(self.deck.settings))
             for each in waiting:
                 answer = each.folder.answer_to(each.request_id)
                 if answer is not None:
@@ -157,15 +162,14 @@ class CheckpointsScreen(RestoreActionsScreen):
         except TierdeckError:
             return  # the next reading says it, and nothing is known until then
         if not worker.is_cancelled:
-            self.post_message(self.Looked(opened, seen, answers))
+            self.post_message(self.Looked(seen, answers))
 
     def on_checkpoints_screen_looked(self, event: Looked) -> None:
         """Say what was answered; read again what has changed."""
         for waiting, answer in event.answers:
             if waiting in self.waiting:
                 self.answered(waiting, answer)
-        shown = self._sessions
-        if shown is not None and event.opened == frozenset(shown.contents) and event.signature != shown.signature:
+        if self._sessions is not None and event.signature != self._sessions.signature:
             self.reload()
 
     # The tree.
@@ -175,6 +179,8 @@ class CheckpointsScreen(RestoreActionsScreen):
         row = self._cursor_row
         self._board.pane.show_row(row, self._session_row(row))
         self.refresh_bindings()
+        if self._board.is_pane_alone:
+            self.say()
 
     @on(LineList.Marked, "#tree")
     def _marked(self) -> None:
@@ -187,17 +193,22 @@ class CheckpointsScreen(RestoreActionsScreen):
             self._set_open(row.info, is_open=row.contents is None)
         elif row is not None:
             self._board.open_pane()
+            self.say()
 
     def action_expand(self) -> None:
-        """List the checkpoints of the session under the cursor."""
+        """List the checkpoints of the session under the cursor; in the pane, the next section."""
         row = self._cursor_row
-        if isinstance(row, SessionRow) and row.contents is None:
+        if self._board.pane.has_its_focus:
+            self._board.pane.go_to_section(1)
+        elif isinstance(row, SessionRow) and row.contents is None:
             self._set_open(row.info, is_open=True)
 
     def action_collapse(self) -> None:
-        """Go to the session that the row belongs to; there, close it."""
+        """Go to the session that the row belongs to; there, close it. In the pane, the section before."""
         row = self._cursor_row
-        if isinstance(row, SessionRow):
+        if self._board.pane.has_its_focus:
+            self._board.pane.go_to_section(-1)
+        elif isinstance(row, SessionRow):
             self._set_open(row.info, is_open=False)
         elif row is not None:
             self._board.tree_list.go_to_key(row.info.path.name)
@@ -213,21 +224,20 @@ class CheckpointsScreen(RestoreActionsScreen):
 
     # Panes.
 
+    @property
+    def panes(self) -> CheckpointBoard:
+        """The list and the pane."""
+        return self._board
+
     def action_next_pane(self) -> None:
-        """Tree, pane, and round again; only what can be seen."""
-        self._board.next_pane()
+        """Tree, pane, and round again."""
+        super().action_next_pane()
+        self.say()
 
     def action_zoom(self) -> None:
         """Give the room of both to the one with the focus, and back."""
-        self._board.toggle_zoom()
-
-    def action_next_section(self) -> None:
-        """The next section of the checkpoint."""
-        self._board.pane.go_to_section(1)
-
-    def action_previous_section(self) -> None:
-        """The section before."""
-        self._board.pane.go_to_section(-1)
+        super().action_zoom()
+        self.say()
 
     def action_reveal(self) -> None:
         """Show what is masked as a secret, and mask it again."""
@@ -239,6 +249,7 @@ class CheckpointsScreen(RestoreActionsScreen):
         """Stop what is at work; else value to variables, pane to tree, then the marks."""
         if not self.stop_job():
             self._board.back()
+            self.say()
 
     # What the actions work on.
 
@@ -279,9 +290,11 @@ class CheckpointsScreen(RestoreActionsScreen):
             bar.show(self._job_status)
         elif self._failure is not None:
             bar.show(say.failed_lines(self._failure)[1])
+        elif self._board.is_pane_alone and (row := self.subject()) is not None:
+            bar.show(say.subject_line(row, now_ms()))
         else:
             marked = len(self._board.tree_list.marked)
-            bar.show(say.status_line(self._sessions, marked, [each.turn for each in self.waiting]))
+            bar.show(say.status_line(self._sessions, marked, [each.what for each in self.waiting]))
 
     @property
     def _board(self) -> CheckpointBoard:

@@ -148,7 +148,12 @@ class Dialog(ModalScreen[Result | None]):
         """Say which key shows the rest of a text that does not fit."""
         is_cut = any(text.max_scroll_y > 0 for text in self.query(".dialog-text"))
         for box in self.query(".dialog"):  # none any more when it was answered before the screen was drawn
-            box.border_subtitle = Content(f"pgdn more · {self._keys}" if is_cut else self._keys)
+            box.border_subtitle = Content(f"pgdn more · {self.keys_line}" if is_cut else self.keys_line)
+
+    @property
+    def keys_line(self) -> str:
+        """What the bottom line says about the keys."""
+        return self._keys
 
     def action_cancel(self) -> None:
         """Close without doing anything."""

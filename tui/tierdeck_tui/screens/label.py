@@ -1,4 +1,4 @@
-"""Asks for a checkpoint's label."""
+"""Asks for a checkpoint's label: of one that is there, or of one that is to be made."""
 
 from __future__ import annotations
 
@@ -16,29 +16,45 @@ from tierdeck_tui.widgets.safe_input import SafeInput
 
 
 class LabelDialog(Dialog[str]):
-    """The label as it is to be, without the spaces around it; empty takes it away, None is a cancel.
+    """The label as it is to be, without the spaces around it; "" for none, None is a cancel.
 
     The focus begins on Cancel; what is typed goes into the box all the same.
+
+    Args:
+        label: the one it has.
+        confirm: the button's label, a verb.
+        empty: what an empty box means.
     """
 
-    def __init__(self, title: str, text: str, label: str | None) -> None:
+    def __init__(
+        self,
+        title: str,
+        text: str,
+        label: str | None,
+        *,
+        confirm: str = "Label",
+        empty: str = "empty takes it away",
+    ) -> None:
         super().__init__(title, text, keys="type · tab choose · enter press · esc cancel")
         self._label = label or ""
+        self._confirm = confirm
+        self._empty = empty
 
     def compose_question(self) -> Iterable[Widget]:
         """The box."""
         yield SafeInput(
             visible(self._label, one_line=True),
             id="reason",
-            placeholder=f"1 to {MAX_LABEL_CHARS} characters; empty takes the label away",
+            placeholder=f"label, at most {MAX_LABEL_CHARS} characters; {self._empty}",
             max_length=MAX_LABEL_CHARS,
             compact=True,
+            select_on_focus=False,  # else the second character typed takes the first's place
         )
 
     def compose_buttons(self) -> Iterable[Widget]:
         """Cancel, and the button that does it."""
         yield from super().compose_buttons()
-        yield DialogButton("Label", "confirm", id="confirm")
+        yield DialogButton(self._confirm, "confirm", id="confirm")
 
     def on_key(self, event: events.Key) -> None:
         """What is typed while a button has the focus goes into the box."""

@@ -3,24 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from functools import partial
 
-from textual import on, work
+from textual import on
 from textual.css.query import NoMatches
-from textual.message import Message
 from textual.widget import Widget
-from textual.worker import get_current_worker
 
-from tierdeck.errors import TierdeckError
-from tierdeck.promote.log.entries import count_entries
-from tierdeck.promote.records import LogEntry, LogFilter
+from tierdeck.promote.records import LogEntry
 from tierdeck.promote.rules import RuleName
-from tierdeck.store import StoreKind
 from tierdeck_tui.actions import Scope
-from tierdeck_tui.messages import MemoryWanted, PromotionFailed, PromotionRead
+from tierdeck_tui.messages import MemoryWanted
 from tierdeck_tui.reading.console import Console
-from tierdeck_tui.reading.promotion_facts import PromotionFacts, configured_rules, read_promotion_facts
+from tierdeck_tui.reading.promotion_facts import configured_rules
 from tierdeck_tui.reading.promotion_items import (
     CandidateItem,
     LogItem,
@@ -34,7 +28,8 @@ from tierdeck_tui.reading.promotion_items import (
 )
 from tierdeck_tui.screens.choice import Choice, ChoiceDialog
 from tierdeck_tui.screens.log_filter_form import LogFilterForm
-from tierdeck_tui.screens.promotion_actions import PromotionActionsScreen
+from tierdeck_tui.screens.pane_screen import PaneScreen
+from tierdeck_tui.screens.promotion_numbers import PromotionNumbersScreen
 from tierdeck_tui.view.line import Line
 from tierdeck_tui.view.promotion import status as say
 from tierdeck_tui.view.promotion.decision_lines import rule_words
@@ -54,11 +49,9 @@ _LIVE_TABS = {
     "filter_rows": frozenset({"candidates", "near", "log"}),
     **dict.fromkeys(("override", "hold", "log", "copy", "edit", "archive", "restore", "open_memory"), _ON_MEMORIES),
 }
-# Between two counts while another program writes all along.
-COUNT_PAUSE_S = 1.0
 
 
-class PromotionsScreen(PromotionActionsScreen):
+class PromotionsScreen(PaneScreen, PromotionNumbersScreen):
     """What is listed in each tab, by which filter, and how much it is; the board below has the lists."""
 
     scopes: tuple[Scope, ...] = ("panes", "memories", "promotions")
@@ -66,32 +59,11 @@ class PromotionsScreen(PromotionActionsScreen):
     HORIZONTAL_BREAKPOINTS = [(0, "-one-pane"), (TWO_PANES_CELLS, "-two-panes")]  # noqa: RUF012 - as Textual types it
     AUTO_FOCUS = "#candidates"
 
-    @dataclass
-    class LogCounted(Message):
-        """How many rows the log's filter lets through; `ask` tells whether it is still wanted."""
-
-        ask: LogAsk
-        rows: int
-
-    @dataclass
-    class CountFailed(Message):
-        """They could not be counted."""
-
-        error: TierdeckError
-
     def __init__(self, console: Console) -> None:
         super().__init__(console)
         self._first_tab: Tab = "candidates"
         self._rules: dict[Tab, RuleName | None] = {}
-        self._ask = LogAsk()
-        self._facts: PromotionFacts | None = None
-        self._failure: TierdeckError | None = None
-        self._log_rows: int | None = None
         self._job_status: Line = ()
-        self._is_counting = False
-        self._is_count_due = False
-        # An expected state, told once and in plain words; nothing is read that is not there.
-        self._is_foreign = console.store.kind is StoreKind.FOREIGN
 
     def compose_body(self) -> Iterable[Widget]:
         """The tabs, one line that says what is listed, then the lists and the pane."""
@@ -102,7 +74,7 @@ class PromotionsScreen(PromotionActionsScreen):
     def on_mount(self) -> None:
         """Begin with the candidates."""
         self._show_tab(self._first_tab)
-        self._count()
+        self.count()
 
     # Called by the frame.
 
@@ -111,9 +83,9 @@ class PromotionsScreen(PromotionActionsScreen):
         if not self.is_mounted:
             return
         self._board.reload()
-        self._count()
-        if self._ask.chips:
-            self._count_log(self._ask, self._log_filter())
+        self.count()
+        if self.ask.chips:
+            self.count_log()
 
     def open_log(self, node_id: str) -> None:
         """Show what happened to a memory; before the screen is there, as the first thing that it shows."""
@@ -124,7 +96,7 @@ class PromotionsScreen(PromotionActionsScreen):
         for tab in TABS:
             if tab == name:
                 self._rules[tab] = next((each for each in RULES if each == rule), None)
-                self._ask = LogAsk() if tab == "log" else self._ask
+                self.ask = LogAsk() if tab == "log" else self.ask
                 self._first_tab = tab
                 if self.is_mounted:
                     self._fill(tab)
@@ -163,7 +135,7 @@ class PromotionsScreen(PromotionActionsScreen):
 
     def _fill(self, tab: Tab) -> None:
         self._say_empty(tab)
-        if not self._is_foreign:
+        if not self.is_foreign:
             self._list(tab).show(self._read_of(tab))
 
     def _read_of(self, tab: Tab) -> ReadItems:
@@ -173,69 +145,16 @@ class PromotionsScreen(PromotionActionsScreen):
         if tab == "near":
             return near_items(store, rules, self._rules.get(tab))
         if tab == "log":
-            return log_items(store, self._log_filter())
+            return log_items(store, self.log_filter())
         return run_items(store) if tab == "runs" else hold_items(store)
 
-    # Numbers.
+    # What is said.
 
-    def _count(self) -> None:
-        """Count what waits, once at a time: of a million memories it takes seconds, and others go on writing."""
-        self._is_count_due = self._is_counting
-        if not self._is_counting and not self._is_foreign:
-            self._is_counting = True
-            self._read_facts()
-
-    def _counted(self) -> None:
-        self._is_counting = False
-        if self._is_count_due:
-            self.set_timer(COUNT_PAUSE_S, self._count)
+    def numbers_changed(self) -> None:
+        """Say the numbers, and what an empty list means by them."""
         self._say()
         for tab in TABS:
             self._say_empty(tab)
-
-    @work(thread=True, group="promotion", description="count what waits")
-    def _read_facts(self) -> None:
-        worker = get_current_worker()
-        try:
-            told: Message = PromotionRead(read_promotion_facts(self.deck))
-        except TierdeckError as e:
-            told = PromotionFailed(e)
-        if not worker.is_cancelled:
-            self.post_message(told)
-
-    @on(PromotionRead)
-    def _show_facts(self, event: PromotionRead) -> None:
-        self._facts, self._failure = event.facts, None
-        if not self._ask.chips:
-            self._log_rows = event.facts.log_rows
-        self._counted()
-
-    @on(PromotionFailed)
-    def _show_failure(self, event: PromotionFailed) -> None:
-        self._facts, self._failure = None, event.error
-        self._counted()
-
-    @work(thread=True, exclusive=True, group="log-count", description="count the log")
-    def _count_log(self, ask: LogAsk, log_filter: LogFilter) -> None:
-        worker = get_current_worker()
-        try:
-            told: Message = self.LogCounted(ask, count_entries(self.deck.store, log_filter))
-        except TierdeckError as e:
-            told = self.CountFailed(e)
-        if not worker.is_cancelled:
-            self.post_message(told)
-
-    def on_promotions_screen_count_failed(self, event: CountFailed) -> None:
-        """Say so; the rows that are listed stand."""
-        self.shell.show_error(event.error)
-
-    def on_promotions_screen_log_counted(self, event: LogCounted) -> None:
-        """Say how many, unless something else was asked since."""
-        if event.ask == self._ask:
-            self._log_rows = event.rows
-            self._say()
-
-    # What is said.
 
     def show_job(self, status: Line) -> None:
         """Say what is at work in place of what is listed."""
@@ -252,19 +171,19 @@ class PromotionsScreen(PromotionActionsScreen):
         status = self._job_status or self._status()
         short = () if self._job_status else self._status(is_short=True)
         bar.show((*lead, *status), (*lead, *short))
-        facts = self._facts
+        facts = self.facts
         numbers = say.tab_numbers(facts)
         tabs = [TabTitle(tab, tab.capitalize(), numbers.get(tab, "")) for tab in TABS]
         self.query_one("#tabs", TabBar).show(tabs, self._tab, say.spark_line(facts))
 
     def _status(self, *, is_short: bool = False) -> Line:
-        if self._is_foreign:
+        if self.is_foreign:
             return say.not_adopted_status()
-        if self._failure is not None:
-            return say.failed_lines(self._failure)[1]
-        facts, rule = self._facts, self._rules.get(self._tab)
+        if self.failure is not None:
+            return say.failed_lines(self.failure)[1]
+        facts, rule = self.facts, self._rules.get(self._tab)
         if self._tab == "log":
-            return say.log_status(self._log_rows, self._ask.chips)
+            return say.log_status(self.log_rows, self.ask.chips)
         if self._tab == "runs":
             return say.runs_status(facts)
         if self._tab == "held":
@@ -274,23 +193,23 @@ class PromotionsScreen(PromotionActionsScreen):
 
     def _say_empty(self, tab: Tab) -> None:
         rule = self._rules.get(tab)
-        if self._is_foreign:
+        if self.is_foreign:
             lines = say.not_adopted()
-        elif self._failure is not None:
-            lines = say.failed_lines(self._failure)
+        elif self.failure is not None:
+            lines = say.failed_lines(self.failure)
         elif tab == "candidates":
-            lines = say.nothing_waits(self._facts, rule, is_automatic=self.deck.settings.promotion.automatic)
+            lines = say.nothing_waits(self.facts, rule, is_automatic=self.deck.settings.promotion.automatic)
         elif tab == "near":
             lines = say.nothing_near(rule)
         elif tab == "log":
-            lines = say.nothing_logged(self._ask.chips)
+            lines = say.nothing_logged(self.ask.chips)
         else:
             lines = say.no_runs() if tab == "runs" else say.none_held()
         self._list(tab).show_empty(lines)
 
     @on(RowList.Failed)
     def _page_failed(self, event: RowList.Failed) -> None:
-        self._failure = event.error
+        self.failure = event.error
         event.row_list.show_empty(say.failed_lines(event.error))
         self._say()
 
@@ -310,7 +229,7 @@ class PromotionsScreen(PromotionActionsScreen):
     def action_filter_rows(self) -> None:
         """Choose which rows to list: of one rule; in the log by actor, tier, kind, rule and time."""
         if self._tab == "log":
-            form = LogFilterForm(self._ask, now_ms=self.deck.store.now_ms())
+            form = LogFilterForm(self.ask, now_ms=self.deck.store.now_ms())
             self.app.push_screen(form, lambda ask: self._filter_log(ask) if ask is not None else None)
         else:
             choices = [Choice("", "all rules"), *(Choice(rule, rule_words(rule)) for rule in RULES)]
@@ -319,7 +238,7 @@ class PromotionsScreen(PromotionActionsScreen):
 
     def action_drop_row_filter(self) -> None:
         """List all rows again."""
-        if self._tab == "log" and self._ask.chips:
+        if self._tab == "log" and self.ask.chips:
             self._filter_log(LogAsk())
         elif self._rules.get(self._tab):
             self._filter_rule(self._tab, "")
@@ -333,19 +252,16 @@ class PromotionsScreen(PromotionActionsScreen):
             self._say()
 
     def _filter_log(self, ask: LogAsk) -> None:
-        self._ask = ask
+        self.ask = ask
         if not self.is_mounted:
             self._first_tab = "log"
             return
-        self._log_rows = self._facts.log_rows if self._facts is not None and not ask.chips else None
+        self.log_rows = self.facts.log_rows if self.facts is not None and not ask.chips else None
         self._list("log").clear_marks()
         self._fill("log")
         if ask.chips:
-            self._count_log(ask, self._log_filter())
+            self.count_log()
         self._show_tab("log")
-
-    def _log_filter(self) -> LogFilter:
-        return self._ask.meaning(self.deck.store.now_ms())
 
     def action_open_memory(self) -> None:
         """Show the memory on the Search screen."""
@@ -367,27 +283,16 @@ class PromotionsScreen(PromotionActionsScreen):
 
     # Panes.
 
-    def action_next_pane(self) -> None:
-        """List, pane, and round again; only what can be seen."""
-        self._board.next_pane()
-
-    def action_zoom(self) -> None:
-        """Give the room of both to the one with the focus, and back."""
-        self._board.toggle_zoom()
-
-    def action_next_section(self) -> None:
-        """The next section of the pane."""
-        self._board.pane.go_to_section(1)
-
-    def action_previous_section(self) -> None:
-        """The section before."""
-        self._board.pane.go_to_section(-1)
+    @property
+    def panes(self) -> PromotionBoard:
+        """The list and the pane."""
+        return self._board
 
     def action_back(self) -> None:
         """Stop what is at work; else pane to list, then the marks, then the filter."""
         if self.stop_job() or self._board.back():
             return
-        if (self._tab == "log" and self._ask.chips) or self._rules.get(self._tab):
+        if (self._tab == "log" and self.ask.chips) or self._rules.get(self._tab):
             self.action_drop_row_filter()
 
     # What the actions work on.

@@ -56,7 +56,7 @@ class ReasonedDialog(Dialog[Result]):
 
     def on_mount(self) -> None:
         """Say what is lacking."""
-        self._look()
+        self.look()
 
     @property
     def reason(self) -> str:
@@ -78,7 +78,7 @@ class ReasonedDialog(Dialog[Result]):
 
     @on(Input.Changed)
     def _changed(self) -> None:
-        self._look()
+        self.look()
 
     @on(Input.Submitted)
     def _submitted(self) -> None:
@@ -92,7 +92,7 @@ class ReasonedDialog(Dialog[Result]):
 
     def action_cancel(self) -> None:
         """Close without doing anything; ask before something typed is lost."""
-        if not any(box.value.strip() for box in self.query(SafeInput)):
+        if not self.holds_work():
             super().action_cancel()
             return
 
@@ -100,7 +100,7 @@ class ReasonedDialog(Dialog[Result]):
             if is_sure:
                 self.dismiss(None)
 
-        text = "What you typed is not kept. Cancel goes back to it."
+        text = "What you entered is not kept. Cancel goes back to it."
         self.app.push_screen(ConfirmDialog(f"{self._confirm}: leave it?", text, confirm="Drop it"), leave)
 
     def _go_to_confirm(self) -> bool:
@@ -109,13 +109,18 @@ class ReasonedDialog(Dialog[Result]):
             button.focus()
         return not button.disabled
 
+    def holds_work(self) -> bool:
+        """Whether something was typed that would be lost."""
+        return any(box.value.strip() for box in self.query(SafeInput))
+
     def lacking(self) -> str:
         """What the answer still lacks, in words; empty when nothing does."""
         if self._is_mandatory and reason_chars(self._box.value) < MIN_REASON_CHARS:
             return f"a reason of at least {MIN_REASON_CHARS} characters is needed"
         return ""
 
-    def _look(self) -> None:
+    def look(self) -> None:
+        """Say what is lacking, and let the button be pressed when nothing is."""
         note = self.lacking()
         self.query_one("#confirm", DialogButton).disabled = bool(note)
         self.query_one("#reason-lacks", Static).update(Content(visible(note, one_line=True)))

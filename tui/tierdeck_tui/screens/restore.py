@@ -1,57 +1,83 @@
-"""The plan of a restore, over the whole screen; the turn is typed to confirm it."""
+"""The plan of a restore and the calls to decide about, over the whole screen; the turn is typed to confirm it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from textual import on
 from textual.containers import Horizontal
 from textual.widget import Widget
 from textual.widgets import Input, Static
 
+from tierdeck.checkpoint.journal import Decision
+from tierdeck_tui.reading.restore_offer import MODES, RestoreOffer
 from tierdeck_tui.reading.restore_plan import RestoreMode, RestorePlan
 from tierdeck_tui.screens.reason import ReasonedDialog
+from tierdeck_tui.view.checkpoint.decision import Chosen, choice_lines, decided_words, decision_of
 from tierdeck_tui.view.checkpoint.plan import plan_lines, typed_answer
+from tierdeck_tui.view.line import Line
+from tierdeck_tui.widgets.call_list import CallList
 from tierdeck_tui.widgets.dialog_button import DialogButton
 from tierdeck_tui.widgets.option_row import OptionRow
 from tierdeck_tui.widgets.safe_input import SafeInput
 from tierdeck_tui.widgets.text_view import TextView
 
-MODES: tuple[RestoreMode, ...] = ("fork", "rewind")
+_CALL_KEYS = "← → choose · ↑ ↓ call · tab next · esc"
+_MODE_KEYS = "← → choose · tab next · esc cancel"
 
 
 @dataclass(frozen=True, slots=True)
 class Restore:
-    """What was confirmed: the plan as it was shown, and the new session's id where one was given."""
+    """What was confirmed: the plan as shown, a new session's id where one was given, and what was decided.
+
+    `told` says the last in words.
+    """
 
     plan: RestorePlan
     new_session_id: str | None
+    decisions: Mapping[str, Decision]
+    told: str
 
 
 class RestoreDialog(ReasonedDialog[Restore]):
-    """Shows the plan of a fork and of a rewind, and asks for the turn.
+    """Shows the plan of a fork and of a rewind with the calls that can be decided about, and asks for the turn.
+
+    While the focus is on the calls, all about the one under the cursor stands in the plan's place.
 
     Args:
-        plans: by mode. A rewind is left out where it can't be done.
-        why_not: why it is left out; empty when it is not.
+        offers: by mode. A rewind is left out where it can't be done.
+        by: who decides.
+        reveal: show what looks like a secret.
     """
 
     CSS_PATH = "form.tcss"
 
-    def __init__(self, plans: Mapping[RestoreMode, RestorePlan], *, why_not: str = "") -> None:
-        target = plans["fork"].target
+    def __init__(self, offers: Mapping[RestoreMode, RestoreOffer], *, by: str, reveal: bool = False) -> None:
+        target = offers["fork"].plan.target
+        why_not = "" if "rewind" in offers else "The session stands at no checkpoint, so only a fork can be made."
         super().__init__(f"Restore checkpoint {target.sequence}, turn {target.turn}", why_not, confirm="Fork")
         self.add_class("-full")
-        self._plans = plans
-        self._answer = typed_answer(plans["fork"])
+        self._offers = offers
+        self._by = by
+        self._reveal = reveal
+        self._answer = typed_answer(offers["fork"].plan)
+        self._mode: RestoreMode = "fork"
+        self._chosen: dict[RestoreMode, Mapping[str, Chosen]] = {}
 
     def compose_question(self) -> Iterable[Widget]:
-        """Fork or rewind, the plan, the new session's id, then the turn."""
+        """Fork or rewind, the plan, the calls, the new session's id, then the turn."""
         with Horizontal(classes="form-field"):
             yield Static("how", markup=False, classes="form-label")
-            yield OptionRow([mode for mode in MODES if mode in self._plans], {"fork"}, is_single=True, id="mode")
+            yield OptionRow([mode for mode in MODES if mode in self._offers], {"fork"}, is_single=True, id="mode")
         yield TextView(id="plan")
+        yield Static("", markup=False, id="calls-told")
+        yield CallList(id="calls")
+        with Horizontal(classes="form-field", id="value-field"):
+            yield Static("value", markup=False, classes="form-label")
+            yield SafeInput(
+                id="value", placeholder="what the call gave: JSON, or a text; empty for none", compact=True
+            )
         with Horizontal(classes="form-field", id="as-field"):
             yield Static("as", markup=False, classes="form-label")
             yield SafeInput(id="as", placeholder="the new session's id; empty makes one", compact=True)
@@ -64,27 +90,37 @@ class RestoreDialog(ReasonedDialog[Restore]):
 
     def on_mount(self) -> None:
         """Show the plan once there is a width for it."""
-        self.call_after_refresh(self._show_plan)
+        self._calls.show_calls(self.offer.operations, {})
+        self._follow()
+        self.call_after_refresh(self._show_text)
 
     def on_resize(self) -> None:
         """Lay the plan out anew."""
-        self.call_after_refresh(self._show_plan)
+        self.call_after_refresh(self._show_text)
 
     @property
-    def plan(self) -> RestorePlan:
-        """The plan that is shown."""
-        return self._plans["rewind" if self.query_one("#mode", OptionRow).chosen == ("rewind",) else "fork"]
+    def offer(self) -> RestoreOffer:
+        """The way that is shown."""
+        return self._offers[self._mode]
 
     def lacking(self) -> str:
         """That the turn is still to be typed."""
         typed = self.query_one("#reason", Input).value.strip()
-        return "" if typed == self._answer else f"type the turn, {self._answer}, to {self.plan.mode} there"
+        return "" if typed == self._answer else f"type the turn, {self._answer}, to {self._mode} there"
 
     def answer(self, _: DialogButton, /) -> Restore:
         """What was confirmed."""
-        plan = self.plan
-        named = self.query_one("#as", Input).value.strip()
-        return Restore(plan, named if plan.mode == "fork" and named else None)
+        operations, chosen = self.offer.operations, self._calls.chosen
+        decisions = {
+            each.entry.op_id: decision
+            for each in operations
+            if (decision := decision_of(self._calls.chosen_about(each), each, self._by)) is not None
+        }
+        return Restore(self.offer.plan, self._new_session_id, decisions, decided_words(operations, chosen))
+
+    def holds_work(self) -> bool:
+        """Whether something was typed or chosen."""
+        return super().holds_work() or any(each.choice is not None for each in self._calls.chosen.values())
 
     def action_text_down(self) -> None:
         """Scroll the plan down."""
@@ -94,15 +130,86 @@ class RestoreDialog(ReasonedDialog[Restore]):
         """Scroll the plan up."""
         self.query_one("#plan", TextView).action_page_up()
 
+    @property
+    def _new_session_id(self) -> str | None:
+        named = self.query_one("#as", Input).value.strip()
+        return named if self._mode == "fork" and named else None
+
+    @property
+    def _calls(self) -> CallList:
+        return self.query_one("#calls", CallList)
+
     @on(OptionRow.Changed)
     def _mode_chosen(self) -> None:
-        self._show_plan()
-        self.query_one("#as-field").display = self.plan.mode == "fork"
+        self._chosen[self._mode] = self._calls.chosen
+        self._mode = "rewind" if self.query_one("#mode", OptionRow).chosen == ("rewind",) else "fork"
+        self._calls.show_calls(self.offer.operations, self._chosen.get(self._mode, {}))
+        self.query_one("#as-field").display = self._mode == "fork"
         button = self.query_one("#confirm", DialogButton)
-        button.label = self.plan.mode.capitalize()
+        button.label = self._mode.capitalize()
         button.refresh(layout=True)
         self.query_one("#reason", Input).value = ""  # what was typed was for the other plan
+        self.look()
+        self._follow()
 
-    def _show_plan(self) -> None:
+    # The calls.
+
+    @on(CallList.Chose)
+    @on(CallList.Highlighted, "#calls")
+    def _follow(self) -> None:
+        """Say of the call under the cursor what was chosen; a value is asked for where it is marked as done."""
+        current = self._calls.current
+        chosen = None if current is None else self._calls.chosen_about(current)
+        field = self.query_one("#value-field")
+        field.display = chosen is not None and chosen.choice == "done"
+        box = self.query_one("#value", Input)
+        if chosen is not None and box.value != chosen.value_text:
+            with box.prevent(Input.Changed):
+                box.value = chosen.value_text
+        told = self.query_one("#calls-told", Static)
+        told.update(decided_words(self.offer.operations, self._calls.chosen))
+        told.display = bool(self.offer.operations)
+        self._show_text()
+
+    @on(Input.Changed, "#value")
+    def _value_typed(self, event: Input.Changed) -> None:
+        current = self._calls.current
+        if current is not None:
+            self._calls.choose(replace(self._calls.chosen_about(current), value_text=event.value))
+
+    @on(Input.Changed, "#as")
+    def _named(self) -> None:
+        self._show_text()
+
+    @on(CallList.Opened, "#calls")
+    def _call_opened(self) -> None:
+        self.focus_next()
+        self.hold_last_key()
+
+    def on_descendant_focus(self) -> None:
+        """All about a call while the focus is on the calls, else the plan."""
+        self._show_text()
+        self.say_more()
+
+    @property
+    def keys_line(self) -> str:
+        """What the bottom line says about the keys."""
+        keys = super().keys_line
+        if self._calls.has_focus:
+            keys = _CALL_KEYS
+        elif self.query_one("#mode").has_focus:
+            keys = _MODE_KEYS
+        is_cut = self.query_one("#plan", TextView).max_scroll_y > 0
+        return f"pgdn more · {keys}" if is_cut else keys
+
+    def _show_text(self) -> None:
         for view in self.query("#plan").results(TextView):  # none any more when it was left before it was drawn
-            view.show(plan_lines(self.plan, max(10, view.size.width - 1)))
+            if view.size.width:
+                view.show(self._lines(max(10, view.size.width - 1)))
+                self.call_after_refresh(self.say_more)
+
+    def _lines(self, cells: int) -> list[Line]:
+        current = self._calls.current
+        if current is not None and (self._calls.has_focus or self.query_one("#value").has_focus):
+            return choice_lines(current, self._calls.chosen_about(current), cells, reveal=self._reveal)
+        return plan_lines(self.offer.plan, cells, new_session_id=self._new_session_id)

@@ -3,39 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
-from textual import on, work
+from textual import on
 from textual.containers import Horizontal
-from textual.message import Message
-from textual.timer import Timer
 from textual.widget import Widget
 from textual.widgets import Input
-from textual.worker import get_current_worker
 
-from tierdeck.errors import StoppedError, TierdeckError
-from tierdeck.model import NodeFilter
 from tierdeck.promote.rules import rules_of
-from tierdeck.search import SearchAnswer, parse_query, rerank
-from tierdeck.store import count_left_in_archive
+from tierdeck.search import rerank
 from tierdeck_tui.actions import Scope
 from tierdeck_tui.query_text import without_chip, without_filters, without_hiding
 from tierdeck_tui.reading.console import Console
-from tierdeck_tui.reading.memory_pages import MemoryPages
-from tierdeck_tui.reading.search_run import SearchRequest, SearchRunner
+from tierdeck_tui.screens.asking import AskingScreen
 from tierdeck_tui.screens.filter_form import FilterForm
-from tierdeck_tui.screens.tier_actions import TierActionsScreen
+from tierdeck_tui.screens.pane_screen import PaneScreen
 from tierdeck_tui.view.format import short_number
-from tierdeck_tui.view.line import Line, line
-from tierdeck_tui.view.search_status import (
-    answer_status,
-    browse_status,
-    chips_line,
-    error_status,
-    marked_piece,
-    nothing_found,
-    nothing_to_browse,
-)
+from tierdeck_tui.view.line import line
 from tierdeck_tui.widgets.alpha_bar import AlphaBar
 from tierdeck_tui.widgets.line_bar import LineBar
 from tierdeck_tui.widgets.memory_list import MemoryList
@@ -45,7 +28,7 @@ from tierdeck_tui.widgets.result_panes import ResultPanes
 TWO_PANES_CELLS = 100
 
 
-class SearchScreen(TierActionsScreen):
+class SearchScreen(PaneScreen, AskingScreen):
     """Query box, balance, filters, list and detail. The query's text holds the words and the filters alike."""
 
     scopes: tuple[Scope, ...] = ("panes", "memories", "search")
@@ -53,43 +36,9 @@ class SearchScreen(TierActionsScreen):
     HORIZONTAL_BREAKPOINTS = [(0, "-one-pane"), (TWO_PANES_CELLS, "-two-panes")]  # noqa: RUF012 - as Textual types it
     AUTO_FOCUS = "#results"
 
-    @dataclass
-    class Answered(Message):
-        """A search is done; `request.number` tells whether it is still wanted."""
-
-        request: SearchRequest
-        answer: SearchAnswer
-        keep_cursor: bool
-
-    @dataclass
-    class Failed(Message):
-        """A search could not be done."""
-
-        request: SearchRequest
-        error: TierdeckError
-
-    @dataclass
-    class ArchiveCounted(Message):
-        """How many archived memories the list leaves out; `number` tells whether it is still wanted."""
-
-        number: int
-        rows: int
-
     def __init__(self, console: Console) -> None:
         super().__init__(console)
-        self._runner = SearchRunner(console)
-        self._query = parse_query("")
-        self._number = 0
-        self._is_typing = False
-        self._sent_words = ""
-        self._answer: SearchAnswer | None = None
-        self._is_oldest_first = False
-        self._archived_rows = 0
-        self._archive_request = 0
-        self._status: Line = ()
-        self._pause: Timer | None = None
         self._opening_text = ""
-        self._opening_memory = ""
 
     def compose_body(self) -> Iterable[Widget]:
         """One line to ask, one for balance and filters, one that says what came of it, then the panes."""
@@ -100,7 +49,8 @@ class SearchScreen(TierActionsScreen):
             yield AlphaBar(id="alpha")
             yield LineBar(id="chips")
         yield LineBar(id="status")
-        yield ResultPanes(self.deck.store, rules=rules_of(self.deck.settings.promotion), id="panes")
+        rules = rules_of(self.deck.settings.promotion)
+        yield ResultPanes(self.deck.store, rules=rules, before="#query", id="panes")
 
     def on_mount(self) -> None:
         """Begin with the newest memories."""
@@ -155,110 +105,6 @@ class SearchScreen(TierActionsScreen):
     @on(AlphaBar.Left)
     def _left_box(self) -> None:
         self._results.focus()
-
-    def _ask_soon(self) -> None:
-        if self._pause is not None:
-            self._pause.stop()
-        self._pause = self.set_timer(self.deck.settings.console.debounce_ms / 1000, self._ask)
-
-    def _ask(self, *, keep_cursor: bool = False) -> None:
-        """Ask what stands in the box; the old rows stay until the new ones come."""
-        if self._pause is not None:
-            self._pause.stop()
-        self._number += 1
-        self._query = query = parse_query(self._box.value)
-        self.query_one("#chips", LineBar).show(chips_line(query.chips))
-        if query.is_empty:
-            self._answer = self._panes.answer = None
-            self._alpha_bar.is_meaning_off = False
-            self._browse(keep_cursor=keep_cursor)
-            return
-        if not self._is_typing:
-            self._sent_words = query.words_text
-        # What went out once may go out again: moving a filter behind the same words is not typing.
-        is_typing = self._is_typing and query.words_text != self._sent_words
-        self._run(SearchRequest(self._number, query, self._alpha_bar.alpha, is_typing), keep_cursor)
-
-    def _browse(self, *, keep_cursor: bool) -> None:
-        if not keep_cursor:
-            self._archived_rows = 0
-        self._results.show_empty(nothing_to_browse(self._query.chips, self._archived_rows))
-        pages = MemoryPages(self.deck.store, self._query.filter, self._is_oldest_first)
-        self._results.show_pages(pages, keep_cursor=keep_cursor)
-
-    @work(thread=True, exclusive=True, group="archive", description="count the archive")
-    def _count_archived(self, number: int, node_filter: NodeFilter) -> None:
-        worker = get_current_worker()
-        try:
-            rows = count_left_in_archive(self.deck.store, node_filter)
-            message: Message = self.ArchiveCounted(number, rows)
-        except TierdeckError as e:
-            message = MemoryList.Failed(e)
-        if not worker.is_cancelled:
-            self.post_message(message)
-
-    @work(thread=True, exclusive=True, group="search", description="search")
-    def _run(self, request: SearchRequest, keep_cursor: bool) -> None:
-        worker = get_current_worker()
-        try:
-            answer = self._runner.run(request, lambda: worker.is_cancelled)
-            message: Message = self.Answered(request, answer, keep_cursor)
-        except StoppedError:
-            return
-        except TierdeckError as e:
-            message = self.Failed(request, e)
-        if not worker.is_cancelled:
-            self.post_message(message)
-
-    def on_search_screen_answered(self, event: Answered) -> None:
-        """Show the answer, unless something else was asked since."""
-        if event.request.number == self._number:
-            self._show_answer(event.answer, keep_cursor=event.keep_cursor)
-
-    def on_search_screen_failed(self, event: Failed) -> None:
-        """Say what failed; the old rows stay."""
-        if event.request.number == self._number:
-            self._say(error_status(event.error))
-
-    @on(MemoryList.Failed)
-    def _page_failed(self, event: MemoryList.Failed) -> None:
-        self._say(error_status(event.error))
-
-    def _show_answer(self, answer: SearchAnswer, *, keep_cursor: bool) -> None:
-        self._answer = self._panes.answer = answer
-        self._alpha_bar.is_meaning_off = answer.degraded is not None
-        self._results.show_empty(nothing_found(answer))
-        self._results.show_rows(answer.hits, alpha=answer.alpha, keep_cursor=keep_cursor)
-        self._say(answer_status(answer))
-
-    def on_search_screen_archive_counted(self, event: ArchiveCounted) -> None:
-        """Say how many archived ones there are besides, unless something else was asked since."""
-        if event.number == self._number:
-            self._archived_rows = event.rows
-            self._results.show_empty(nothing_to_browse(self._query.chips, event.rows))
-            self._say_browse_status()
-
-    @on(MemoryList.Loaded, "#results")
-    def _loaded(self) -> None:
-        node_id, self._opening_memory = self._opening_memory, ""
-        if node_id:
-            self._panes.open_memory(node_id)
-        if self._answer is not None:
-            return
-        self._say_browse_status()
-        if self._archive_request != self._number:  # the first page of what was asked; it comes before this count
-            self._archive_request = self._number
-            self._count_archived(self._number, self._query.filter)
-
-    def _say_browse_status(self) -> None:
-        total, archived = self._results.total_rows, self._archived_rows
-        notes = self._query.notes
-        self._say(browse_status(total, archived_rows=archived, is_oldest_first=self._is_oldest_first, notes=notes))
-
-    def _say(self, status: Line) -> None:
-        self._status = status
-        marked = marked_piece(len(self._results.marked_ids))
-        self.query_one("#status", LineBar).show((marked, *status) if marked.text else status)
 
     # Balance and filters.
 
@@ -330,21 +176,10 @@ class SearchScreen(TierActionsScreen):
         """Go to the query box."""
         self._box.focus()
 
-    def action_next_pane(self) -> None:
-        """Query, list, text, relations, and round again; only what can be seen."""
-        self._panes.next_pane(self._box)
-
-    def action_zoom(self) -> None:
-        """Give the room of both panes to the one with the focus, and back."""
-        self._panes.toggle_zoom()
-
-    def action_next_section(self) -> None:
-        """The next section of the detail's text."""
-        self._panes.text.go_to_section(1)
-
-    def action_previous_section(self) -> None:
-        """The section before."""
-        self._panes.text.go_to_section(-1)
+    @property
+    def panes(self) -> ResultPanes:
+        """The list and the detail."""
+        return self._panes
 
     def action_back(self) -> None:
         """Box to list; detail to where it was opened from; list: marks, then filters, then words."""
@@ -388,19 +223,3 @@ class SearchScreen(TierActionsScreen):
     def set_reveal(self, reveal: bool) -> None:
         """Show what looks like a secret, or mask it again."""
         self._panes.set_reveal(reveal)
-
-    @property
-    def _box(self) -> QueryBox:
-        return self.query_one("#query", QueryBox)
-
-    @property
-    def _alpha_bar(self) -> AlphaBar:
-        return self.query_one("#alpha", AlphaBar)
-
-    @property
-    def _panes(self) -> ResultPanes:
-        return self.query_one("#panes", ResultPanes)
-
-    @property
-    def _results(self) -> MemoryList:
-        return self._panes.results

@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
 from textual.app import ComposeResult
-from textual.containers import Horizontal
 
 from tierdeck_tui.widgets.checkpoint_pane import CheckpointPane
 from tierdeck_tui.widgets.line_list import LineList
+from tierdeck_tui.widgets.two_panes import TwoPanes
 
 
-class CheckpointBoard(Horizontal):
+class CheckpointBoard(TwoPanes):
     """Tree and pane, and which of them has the room."""
 
     def compose(self) -> ComposeResult:
         """The tree, then the pane."""
         yield LineList(id="tree")
         yield CheckpointPane(id="checkpoint-pane")
+
+    @property
+    def first(self) -> LineList:
+        """The tree."""
+        return self.tree_list
 
     @property
     def tree_list(self) -> LineList:
@@ -29,38 +32,30 @@ class CheckpointBoard(Horizontal):
         """The pane."""
         return self.query_one("#checkpoint-pane", CheckpointPane)
 
-    def open_pane(self) -> None:
-        """Go to the pane, which takes the tree's place where both do not fit."""
-        if self.screen.has_class("-one-pane"):
-            self.zoom("pane")
+    @property
+    def has_row(self) -> bool:
+        """Whether the tree has a row."""
+        return self.tree_list.cursor_key is not None
+
+    @property
+    def is_in_pane(self) -> bool:
+        """Whether the focus is in the pane."""
+        return self.pane.has_its_focus
+
+    def focus_pane(self) -> None:
+        """Put the focus into the pane."""
         self.pane.focus_inside()
 
-    def next_pane(self) -> None:
-        """Tree, pane, and round again; only what can be seen."""
-        if self.tree_list.has_focus and self.pane.is_on_screen:
-            self.pane.focus_inside()
-        elif self.tree_list.is_on_screen:
-            self.tree_list.focus()
-
-    def toggle_zoom(self) -> None:
-        """Give the room of both to the one with the focus, and back."""
-        self.zoom(None if self._is_zoomed else "pane" if self.pane.has_its_focus else "tree")
-
-    def zoom(self, what: Literal["pane", "tree"] | None) -> None:
-        """Show one only; None shows what fits."""
-        self.set_class(what == "pane", "-zoom-pane")
-        self.set_class(what == "tree", "-zoom-tree")
+    def go_to_section(self, step: int) -> None:
+        """The next section of the checkpoint, or the one before."""
+        self.pane.go_to_section(step)
 
     def back(self) -> None:
         """One step back: from a value to the variables, to the tree, then the marks away."""
-        if self.pane.has_its_focus and self.pane.close_variable():
+        if self.is_in_pane and self.pane.close_variable():
             return
-        if not self.tree_list.has_focus or self._is_zoomed:
+        if not self.tree_list.has_focus or self.is_zoomed:
             self.zoom(None)
             self.tree_list.focus()
         elif self.tree_list.marked:
             self.tree_list.clear_marks()
-
-    @property
-    def _is_zoomed(self) -> bool:
-        return self.has_class("-zoom-pane") or self.has_class("-zoom-tree")

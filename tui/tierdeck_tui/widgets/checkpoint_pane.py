@@ -140,6 +140,11 @@ class CheckpointPane(Vertical):
         if self._room != self._cells:
             self._turn(REST_S)
 
+    def on_show(self) -> None:
+        """Read what it came to be about while it was hidden."""
+        if not self._cells:
+            self.call_after_refresh(self._turn, 0)
+
     @on(TabBar.Chosen)
     def _section_chosen(self, event: TabBar.Chosen) -> None:
         event.stop()
@@ -182,7 +187,10 @@ class CheckpointPane(Vertical):
             self._begin()
 
     def _begin(self) -> None:
-        if self._row is None or not self.size.width:
+        if self._row is None:
+            return
+        if not self.size.width or not self.is_on_screen:
+            self._cells = 0  # nobody sees it: it is read when it is shown
             return
         self._cells = self._room
         if isinstance(self._row, CheckpointRow):

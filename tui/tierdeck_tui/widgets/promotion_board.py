@@ -6,12 +6,12 @@ from typing import Literal
 
 from textual import on
 from textual.app import ComposeResult
-from textual.containers import Horizontal
 
 from tierdeck_tui.reading.console import Console
 from tierdeck_tui.reading.promotion_items import Item
 from tierdeck_tui.widgets.promotion_pane import PromotionPane
 from tierdeck_tui.widgets.row_list import RowList
+from tierdeck_tui.widgets.two_panes import TwoPanes
 
 Tab = Literal["candidates", "near", "log", "runs", "held"]
 TABS: tuple[Tab, ...] = ("candidates", "near", "log", "runs", "held")
@@ -19,7 +19,7 @@ TABS: tuple[Tab, ...] = ("candidates", "near", "log", "runs", "held")
 _NEWEST_FIRST = frozenset({"log", "runs"})
 
 
-class PromotionBoard(Horizontal):
+class PromotionBoard(TwoPanes):
     """Five lists, each with its own cursor, marks and place. `tab` names the one that is shown."""
 
     def __init__(self, deck: Console, *, id: str) -> None:
@@ -33,6 +33,25 @@ class PromotionBoard(Horizontal):
         for tab in TABS:
             yield RowList(id=tab, stays_first=tab in _NEWEST_FIRST)
         yield PromotionPane(self._deck, id="promotion-pane")
+
+    @property
+    def first(self) -> RowList:
+        """The list that is shown."""
+        return self.rows
+
+    @property
+    def has_row(self) -> bool:
+        """Whether the list that is shown has a row."""
+        return self.rows.cursor_item is not None
+
+    @property
+    def is_in_pane(self) -> bool:
+        """Whether the focus is in the pane."""
+        return self.pane.has_focus
+
+    def focus_pane(self) -> None:
+        """Put the focus into the pane."""
+        self.pane.focus()
 
     @property
     def rows(self) -> RowList:
@@ -78,28 +97,13 @@ class PromotionBoard(Horizontal):
             self.list_of(tab).set_reveal(reveal)
         self.pane.set_reveal(reveal)
 
-    def open_pane(self) -> None:
-        """Go to the pane, which takes the list's place where both do not fit."""
-        if self.screen.has_class("-one-pane"):
-            self.zoom("pane")
-        self.pane.focus()
-
-    def next_pane(self) -> None:
-        """List, pane, and round again; only what can be seen."""
-        (self.pane if self.rows.has_focus and self.pane.is_on_screen else self.rows).focus()
-
-    def toggle_zoom(self) -> None:
-        """Give the room of both to the one with the focus, and back."""
-        self.zoom(None if self._is_zoomed else "pane" if self.pane.has_focus else "list")
-
-    def zoom(self, what: Literal["pane", "list"] | None) -> None:
-        """Show one only; None shows what fits."""
-        self.set_class(what == "pane", "-zoom-pane")
-        self.set_class(what == "list", "-zoom-list")
+    def go_to_section(self, step: int) -> None:
+        """The next section of the pane, or the one before."""
+        self.pane.go_to_section(step)
 
     def back(self) -> bool:
         """One step back: to the list, then the marks away; False when there is none left."""
-        if not self.rows.has_focus or self._is_zoomed:
+        if not self.rows.has_focus or self.is_zoomed:
             self.zoom(None)
             self.rows.focus()
         elif self.rows.marked:
@@ -107,10 +111,6 @@ class PromotionBoard(Horizontal):
         else:
             return False
         return True
-
-    @property
-    def _is_zoomed(self) -> bool:
-        return self.has_class("-zoom-pane") or self.has_class("-zoom-list")
 
     @on(RowList.Highlighted)
     def _highlighted(self, event: RowList.Highlighted) -> None:

@@ -24,6 +24,9 @@ class ResultPanes(Horizontal):
     """Both panes where the screen has the class `-two-panes`, else the list, and the detail in its place.
 
     `answer` is the search whose hits the list shows; None while the list is the store's own.
+
+    Args:
+        before: selects what comes before the list when one goes round the panes.
     """
 
     DEFAULT_CSS = """
@@ -31,8 +34,11 @@ class ResultPanes(Horizontal):
     ResultPanes > MemoryList { width: 1fr; height: 1fr; }
     """
 
-    def __init__(self, store: Store, *, rules: Rules | None = None, id: str | None = None) -> None:
+    def __init__(
+        self, store: Store, *, rules: Rules | None = None, before: str = "", id: str | None = None
+    ) -> None:
         super().__init__(id=id)
+        self._before = before
         self._store = store
         self._rules = rules
         self._zoomed: Pane | None = None
@@ -90,14 +96,19 @@ class ResultPanes(Horizontal):
             self.zoom("detail")
         self.text.focus()
 
-    def next_pane(self, first: Widget) -> None:
-        """Focus the next of `first`, list, text and relations that can be seen, and round again."""
+    def next_pane(self) -> None:
+        """Query, list, text, relations, and round again; only what can be seen."""
         wanted: list[Widget] = [self.results, self.text]
         if self.detail.has_related:
             wanted.append(self.query_one("#related"))
-        panes = [first, *(pane for pane in wanted if pane.is_on_screen)]
+        before = self.screen.query(self._before) if self._before else ()
+        panes = [*before, *(pane for pane in wanted if pane.is_on_screen)]
         at = next((n for n, pane in enumerate(panes) if pane.has_focus), -1)
         panes[(at + 1) % len(panes)].focus()
+
+    def go_to_section(self, step: int) -> None:
+        """The next section of the detail's text, or the one before."""
+        self.text.go_to_section(step)
 
     def toggle_zoom(self) -> None:
         """Give the room of both panes to the one with the focus, and back."""

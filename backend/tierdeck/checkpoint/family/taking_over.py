@@ -69,6 +69,7 @@ def import_family_checkpoints(
     sources: Iterable[Path],
     *,
     is_dry_run: bool = False,
+    key: bytes | None = None,
     on_progress: Callable[[int, int], None] | None = None,
 ) -> FamilyImport:
     """Take over JSON checkpoints. The files stay as they are; one that can't be read stops no other.
@@ -78,6 +79,7 @@ def import_family_checkpoints(
     Args:
         root: the folder of all sessions.
         is_dry_run: only say what would be taken over.
+        key: the operator's, which the files made of them are sealed with.
 
     Spec: SPEC-09.26
     """
@@ -87,7 +89,7 @@ def import_family_checkpoints(
     for done, path in enumerate(paths, 1):
         try:
             # Read a second time, so that no more than one of them is in memory.
-            made = _take_over(root, path, _read(path), is_dry_run=is_dry_run)
+            made = _take_over(root, path, _read(path), is_dry_run=is_dry_run, key=key)
         except TierdeckError as e:
             refused.append(Refused(path, e.message))
         else:
@@ -110,7 +112,9 @@ def _in_order(sources: Iterable[Path]) -> tuple[list[Path], list[Refused]]:
     return [path for *_, path in sorted(order)], refused
 
 
-def _take_over(root: Path, source: Path, read: FamilyCheckpoint, *, is_dry_run: bool) -> TakenOver | None:
+def _take_over(
+    root: Path, source: Path, read: FamilyCheckpoint, *, is_dry_run: bool, key: bytes | None
+) -> TakenOver | None:
     """The checkpoint written to its session's folder; None when it is there already."""
     checkpoint = read.checkpoint
     if checkpoint.checkpoint_id in _ids(root, checkpoint.session_id):
@@ -118,7 +122,7 @@ def _take_over(root: Path, source: Path, read: FamilyCheckpoint, *, is_dry_run: 
     packed = pack_checkpoint(checkpoint)
     path = None
     if not is_dry_run:
-        path = open_session_folder(root, checkpoint.session_id, create=True).save(packed).path
+        path = open_session_folder(root, checkpoint.session_id, create=True, key=key).save(packed).path
     session_id, turn = checkpoint.session_id, checkpoint.turn
     return TakenOver(source, session_id, checkpoint.checkpoint_id, turn, read.version, path, packed.losses)
 

@@ -6,7 +6,15 @@ from tierdeck.checkpoint.folder.head_pointer import HeadPointer
 from tierdeck.checkpoint.folder.lease import Lease
 from tierdeck.checkpoint.folder.listing import Listed, State
 from tierdeck.checkpoint.folder.requests import Answer, Request
-from tierdeck.checkpoint.folder.retention import Kept, PrunePlan, PruneReport, RetentionPolicy, plan_prune, prune
+from tierdeck.checkpoint.folder.retention import (
+    Kept,
+    PrunePlan,
+    PruneReport,
+    RetentionPolicy,
+    plan_prune,
+    policy_of,
+    prune,
+)
 from tierdeck.checkpoint.folder.root import checkpoints_root
 from tierdeck.checkpoint.folder.session_folder import SessionFolder, open_session_folder
 from tierdeck.checkpoint.folder.sessions import SessionInfo, list_sessions
@@ -43,6 +51,7 @@ __all__ = [
     "list_trash",
     "open_session_folder",
     "plan_prune",
+    "policy_of",
     "prune",
     "restore_from_trash",
     "verify",

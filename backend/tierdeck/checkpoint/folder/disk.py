@@ -27,6 +27,8 @@ _HINTS = {
     errno.ENOENT: "the folder was moved or deleted",
     errno.ENOTDIR: "the folder was moved or deleted",
 }
+# A link, and a socket as Linux and macOS refuse it.
+_NO_ORDINARY_FILE = frozenset({errno.ELOOP, errno.ENXIO, errno.EOPNOTSUPP})
 
 
 @contextmanager
@@ -120,11 +122,20 @@ def sweep(folder: Path, prefixes: tuple[str, ...], *, now_s: float | None = None
 
 
 def _read(path: Path) -> bytes:
-    fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    with open(fd, "rb") as file:
+    try:
+        fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError as e:
+        if e.errno in _NO_ORDINARY_FILE:
+            raise DamagedCheckpointError(f"read {path}: a link or a socket is in its place") from e
+        raise
+    try:
         state = os.fstat(fd)
         if not stat.S_ISREG(state.st_mode) or state.st_size > MAX_JSON_BYTES:
             raise DamagedCheckpointError(
                 f"read {path}: no ordinary file of at most {MAX_JSON_BYTES:,} bytes, but {state.st_size:,}"
             )
-        return file.read(MAX_JSON_BYTES + 1)
+        with open(fd, "rb", closefd=False) as file:
+            return file.read(MAX_JSON_BYTES + 1)
+    finally:
+        # Not left to `open`, which refuses a folder's descriptor and does not close it.
+        os.close(fd)

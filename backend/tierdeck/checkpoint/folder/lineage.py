@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from tierdeck.checkpoint.folder.listing import Listed, Owner, file_names, list_one
 from tierdeck.checkpoint.folder.session_folder import SessionFolder
 from tierdeck.checkpoint.folder.sessions import session_folders
+from tierdeck.checkpoint.folder.verify import Progress, Stop
+from tierdeck.errors import StoppedError
 
 
 def branch_points(listed: Sequence[Listed]) -> set[str]:
@@ -21,16 +23,25 @@ def branch_points(listed: Sequence[Listed]) -> set[str]:
     }
 
 
-def fork_parents(folder: SessionFolder) -> set[str]:
+def fork_parents(
+    folder: SessionFolder, *, on_progress: Progress | None = None, should_stop: Stop | None = None
+) -> set[str]:
     """The ids of checkpoints that another session under the same root says it began from.
 
     Of each session the oldest and the newest checkpoint that can be read are asked: all of a forked one say it.
-    Raises CheckpointError when a folder can't be read.
+    Raises CheckpointError when a folder can't be read, StoppedError when it was asked to stop.
+
+    Args:
+        on_progress: told how many of how many sessions were asked.
+        should_stop: asked before each.
     """
     found = set()
-    for path in session_folders(folder.path.parent):
-        if path == folder.path:
-            continue
+    others = [path for path in session_folders(folder.path.parent) if path != folder.path]
+    for done, path in enumerate(others):
+        if should_stop is not None and should_stop():
+            raise StoppedError("look for forks: it was asked to stop; nothing was changed")
+        if on_progress is not None:
+            on_progress(done, len(others))
         files = [file for _, file in file_names(path)]
         for order in (files, files[::-1]):
             for file in order:

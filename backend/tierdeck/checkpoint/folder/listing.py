@@ -116,16 +116,23 @@ class Listed:
         """That it was verified just now, and is sound."""
         self._facts = self._judged()._replace(state="ok", why=None)
 
+    def glance(self) -> Summary | None:
+        """As `summary`, and not kept: for who goes over ten thousand, of which few are ever shown."""
+        return self._facts.summary if self._facts is not None else self._read_facts().summary
+
     def __repr__(self) -> str:
         return f"<Listed {self.file} {self.state}>"
 
     def _judged(self) -> _Facts:
         if self._facts is None:
-            facts = _judge(self._raw, self.file, self.size_bytes, self._owner)
-            if facts.summary is not None and self._known is not None:
-                facts = facts._replace(state=self._known.state, why=self._known.why)
-            self._facts = facts
+            self._facts = self._read_facts()
         return self._facts
+
+    def _read_facts(self) -> _Facts:
+        facts = _judge(self._raw, self.file, self.size_bytes, self._owner)
+        if facts.summary is not None and self._known is not None:
+            return facts._replace(state=self._known.state, why=self._known.why)
+        return facts
 
 
 def file_names(folder: Path) -> list[tuple[FileName, str]]:

@@ -68,8 +68,12 @@ def session_folder_name(session_id: str) -> str:
     """The name of a session's folder.
 
     Raises:
-        InvalidValueError: the id is empty, or longer than 1,024 bytes.
+        InvalidValueError: the id is no text, empty, or longer than 1,024 bytes.
     """
+    if not isinstance(session_id, str):
+        raise InvalidValueError(
+            f"name session {session_id!r:.40}: an id is text, this is {type(session_id).__name__}"
+        )
     data = session_id.encode("utf-8", "surrogatepass")
     if not 0 < len(data) <= MAX_SESSION_BYTES:
         raise InvalidValueError(

@@ -22,6 +22,12 @@ from typing import Literal
 
 from tierdeck.checkpoint.folder.disk import as_json, disk_errors, flush_folder, read_json
 from tierdeck.checkpoint.folder.names import parse_file_name
+from tierdeck.checkpoint.folder.requested_decision import (
+    MAX_REQUESTED,
+    RequestedDecision,
+    decisions_as_json,
+    decisions_from_json,
+)
 from tierdeck.checkpoint.publish import TEMP_PREFIX, publish
 from tierdeck.checkpoint.summary import MAX_LABEL_CHARS
 from tierdeck.errors import ConflictError, DamagedCheckpointError, InvalidValueError, NotFoundError
@@ -45,7 +51,7 @@ class Request:
 
     `rewind` wants HEAD at `file` and the agent's state with it, when HEAD is still in `expected_generation`;
     `checkpoint` wants a manual one at the next turn, with `label`. `by` is who asks, `at_ns` when. `request_id` is
-    given by `ask`.
+    given by `ask`. `decisions` belong to a rewind: what is to be done about calls when the agent comes to them.
     """
 
     kind: RequestKind
@@ -56,6 +62,7 @@ class Request:
     at_ns: int
     label: str | None = None
     request_id: str = ""
+    decisions: tuple[RequestedDecision, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +99,8 @@ def put_request(folder: Path, request: Request, now_ns: int) -> str:
     if waiting is not None:
         expire(folder, waiting, now_ns)
     given = replace(request, request_id=secrets.token_hex(8))
-    publish(folder / REQUEST_FILE, [as_json({"format": 1, **asdict(given)})])
+    document = {"format": 1, **asdict(given), "decisions": decisions_as_json(given.decisions)}
+    publish(folder / REQUEST_FILE, [as_json(document)])
     return given.request_id
 
 
@@ -107,6 +115,7 @@ def read_request(folder: Path, file: str = REQUEST_FILE) -> Request | None:
     if found is None:
         return None
     values = {field.name: found.get(field.name) for field in fields(Request)}
+    values["decisions"] = decisions_from_json(found.get("decisions"))
     request = Request(**values)  # type: ignore[arg-type]  # checked in the next line
     try:
         _check_given(request)
@@ -179,6 +188,21 @@ def read_answer(folder: Path, request_id: str) -> Answer | None:
     ):
         raise DamagedCheckpointError(f"read answer to {request_id}: it is none")
     return Answer(request_id, state, why, at_ns, file)
+
+
+def list_answers(folder: Path) -> list[Answer]:
+    """The answers that are there, the newest first; they are swept after an hour. Nothing is changed.
+
+    Raises:
+        CheckpointError: the folder can't be read. What is no answer is passed over.
+    """
+    with disk_errors(f"list answers in {folder}"):
+        names = [name for name in os.listdir(folder) if name.startswith(ANSWER_PREFIX)]
+    found = []
+    for name in names:
+        with suppress(InvalidValueError, DamagedCheckpointError):
+            found.append(read_answer(folder, name.removeprefix(ANSWER_PREFIX)))
+    return sorted((each for each in found if each is not None), key=lambda each: each.at_ns, reverse=True)
 
 
 def answer_to(
@@ -289,6 +313,7 @@ def _check_given(request: Request) -> None:
 
 def _rules(request: Request) -> Mapping[str, bool]:
     file, label = request.file, request.label
+    decisions: object = request.decisions
     return {
         "kind": request.kind in ("rewind", "checkpoint"),
         "file": (type(file) is str and parse_file_name(file) is not None)
@@ -298,5 +323,8 @@ def _rules(request: Request) -> Mapping[str, bool]:
         "expected_generation": type(request.expected_generation) is int,
         "by": type(request.by) is str and 0 < len(request.by.strip()) <= len(request.by) <= _MAX_TEXT,
         "at_ns": type(request.at_ns) is int,
+        "decisions": type(decisions) is tuple
+        and len(decisions) <= (MAX_REQUESTED if request.kind == "rewind" else 0)
+        and all(each.is_right for each in decisions),
         "label": label is None or (type(label) is str and 0 < len(label.strip()) <= len(label) <= MAX_LABEL_CHARS),
     }

@@ -9,12 +9,13 @@ from typing import NamedTuple
 
 from tierdeck.checkpoint.folder.lineage import branch_points, fork_parents
 from tierdeck.checkpoint.folder.listing import Listed, State
-from tierdeck.checkpoint.folder.marks import read_marks
+from tierdeck.checkpoint.folder.marks import Marks, read_marks
 from tierdeck.checkpoint.folder.session_folder import SessionFolder
 from tierdeck.checkpoint.folder.stored import Skipped
 from tierdeck.checkpoint.folder.trash import Emptied, empty_trash, list_trash, move_to_trash
-from tierdeck.checkpoint.folder.verify import verify
-from tierdeck.checkpoint.limits import GB, MB, Limits
+from tierdeck.checkpoint.folder.verify import Progress, Stop, verify
+from tierdeck.checkpoint.limits import GB, MB
+from tierdeck.config import CheckpointSettings
 from tierdeck.errors import CheckpointError, ConflictError, InvalidValueError, NotFoundError
 
 DAY_NS = 86_400_000_000_000
@@ -34,6 +35,11 @@ class RetentionPolicy:
     max_bytes: int | None = 2 * GB
     max_age_days: float | None = None
     max_trash_bytes: int = 100 * MB
+
+
+def policy_of(settings: CheckpointSettings) -> RetentionPolicy:
+    """What the settings say is kept; of age and trash only what they name."""
+    return RetentionPolicy(settings.keep_last, settings.keep_mb * MB, settings.keep_days or None)
 
 
 class Kept(NamedTuple):
@@ -62,22 +68,37 @@ class PrunePlan:
 
 @dataclass(frozen=True, slots=True)
 class PruneReport:
-    """What was moved to the trash, what was passed over as protected by now, what left the trash for good."""
+    """What was moved to the trash, what was passed over as protected by now, what left the trash for good.
+
+    `is_stopped`: it was asked to stop, and did not move all of the plan.
+    """
 
     moved: tuple[str, ...]
     moved_bytes: int
     passed_over: tuple[Skipped, ...]
     emptied: Emptied
+    is_stopped: bool = False
 
 
-def plan_prune(folder: SessionFolder, policy: RetentionPolicy) -> PrunePlan:
+def plan_prune(
+    folder: SessionFolder,
+    policy: RetentionPolicy,
+    *,
+    on_progress: Progress | None = None,
+    should_stop: Stop | None = None,
+) -> PrunePlan:
     """What retention would take away; nothing is changed.
 
     Never taken: what is pinned, labelled, made by hand, HEAD and what it was switched to, where a branch or another
     session began, what has unfinished operations, what a request names, what can't be read, and the newest that
     verifies. For the last, files may be read whole, newest first, when there is something to take.
 
+    Args:
+        on_progress: told how many of how many sessions were asked what they began from.
+        should_stop: asked between sessions, and while a file is read.
+
     Raises:
+        StoppedError: it was asked to stop.
         InvalidValueError: the policy keeps less than one of each branch.
         DamagedCheckpointError: marks or HEAD can't be read: what they protect is not known then.
         CheckpointError: a folder can't be read.
@@ -90,7 +111,11 @@ def plan_prune(folder: SessionFolder, policy: RetentionPolicy) -> PrunePlan:
     protected = _protected(folder, listed, None if base is None else base.file)
     going = _going(folder, listed, protected, policy)
     if going:
-        protected |= {file: why for file, why in _costly(folder, listed).items() if file not in protected}
+        protected |= {
+            file: why
+            for file, why in _costly(folder, listed, on_progress, should_stop).items()
+            if file not in protected
+        }
         going = _going(folder, listed, protected, policy)
     delete = tuple(each for each in listed if each.file in going)
     kept = tuple(
@@ -112,11 +137,20 @@ def plan_prune(folder: SessionFolder, policy: RetentionPolicy) -> PrunePlan:
     )
 
 
-def prune(folder: SessionFolder, plan: PrunePlan, *, is_automatic: bool = False) -> PruneReport:
+def prune(
+    folder: SessionFolder,
+    plan: PrunePlan,
+    *,
+    is_automatic: bool = False,
+    on_progress: Progress | None = None,
+    should_stop: Stop | None = None,
+) -> PruneReport:
     """Move to the trash what the plan says and nothing protects by now; then empty the trash of what is old.
 
     Args:
         is_automatic: retention after a save: what it puts into the trash is bounded by the policy.
+        on_progress: told how many of how many were moved.
+        should_stop: asked before each; the report says what was moved until then, and that it was stopped.
 
     Raises:
         ConflictError: HEAD was switched since the plan was made; nothing was moved.
@@ -129,22 +163,27 @@ def prune(folder: SessionFolder, plan: PrunePlan, *, is_automatic: bool = False)
             raise ConflictError("prune checkpoints: HEAD was switched since the plan was made", hint="plan again")
         marks = read_marks(folder.path)
         asked = folder.requested_file()
-        passed, moved = [], []
-        for each in plan.delete:
-            if each.file in marks.pins:
-                passed.append(Skipped(each.file, "pinned"))
-            elif marks.labels.get(each.file) is not None:
-                passed.append(Skipped(each.file, "labelled"))
-            elif each.file == asked:
-                passed.append(Skipped(each.file, "a request names it"))
-            else:
-                moved.append(each)
-        move_to_trash(folder, [each.file for each in moved], is_automatic=is_automatic)
-    limit = plan.policy.max_trash_bytes if is_automatic else None
-    emptied = empty_trash(folder, max_automatic_bytes=limit)
-    return PruneReport(
-        tuple(each.file for each in moved), sum(each.size_bytes for each in moved), tuple(passed), emptied
-    )
+        passed = [Skipped(each.file, why) for each in plan.delete if (why := _protected_now(each, marks, asked))]
+        kept = {skipped.file for skipped in passed}
+        wanted = [each.file for each in plan.delete if each.file not in kept]
+        moved = move_to_trash(
+            folder, wanted, is_automatic=is_automatic, on_progress=on_progress, should_stop=should_stop
+        )
+    if len(moved) < len(wanted):
+        emptied = Emptied((), 0)
+    else:
+        emptied = empty_trash(folder, max_automatic_bytes=plan.policy.max_trash_bytes if is_automatic else None)
+    moved_bytes = sum(each.size_bytes for each in plan.delete if each.file in set(moved))
+    return PruneReport(tuple(moved), moved_bytes, tuple(passed), emptied, is_stopped=len(moved) < len(wanted))
+
+
+def _protected_now(each: Listed, marks: Marks, asked: str | None) -> str | None:
+    """What has come to protect it since the plan was made."""
+    if each.file in marks.pins:
+        return "pinned"
+    if marks.labels.get(each.file) is not None:
+        return "labelled"
+    return "a request names it" if each.file == asked else None
 
 
 def _protected(folder: SessionFolder, listed: Sequence[Listed], base: str | None) -> dict[str, str]:
@@ -180,17 +219,19 @@ def _why_protected(each: Listed) -> str | None:
     return None
 
 
-def _costly(folder: SessionFolder, listed: Sequence[Listed]) -> dict[str, str]:
+def _costly(
+    folder: SessionFolder, listed: Sequence[Listed], on_progress: Progress | None, should_stop: Stop | None
+) -> dict[str, str]:
     """What takes reading of other sessions and of whole files to know."""
     found = {}
-    parents = fork_parents(folder)
+    parents = fork_parents(folder, on_progress=on_progress, should_stop=should_stop)
     for each in listed:
         if each.summary is not None and each.summary.checkpoint_id in parents:
             found[each.file] = "another session began at it"
     for each in reversed(listed):
         if each.summary is None:
             continue
-        state = _state_of(each, folder.limits)
+        state = _state_of(each, folder, should_stop)
         if state == "ok":
             found.setdefault(each.file, "the newest that verifies")
             return found
@@ -198,9 +239,9 @@ def _costly(folder: SessionFolder, listed: Sequence[Listed]) -> dict[str, str]:
     return found
 
 
-def _state_of(each: Listed, limits: Limits) -> State:
+def _state_of(each: Listed, folder: SessionFolder, should_stop: Stop | None) -> State:
     try:
-        return verify(each.path, limits).state
+        return verify(each.path, folder.limits, key=folder.key, should_stop=should_stop).state
     except (CheckpointError, NotFoundError):
         return "not verified"
 

@@ -243,6 +243,7 @@ def open_session_folder(
     *,
     create: bool = False,
     limits: Limits = CONSOLE_LIMITS,
+    key: bytes | None = None,
     clock_ns: Callable[[], int] = time.time_ns,
 ) -> SessionFolder:
     """The folder of a session.
@@ -251,6 +252,7 @@ def open_session_folder(
         session_id: any text of 1 to 1,024 bytes; it never becomes part of a path.
         create: make it, for its owner alone, when it is not there.
         limits: what a listing accepts.
+        key: the operator's, 1 to 64 bytes: what is saved is sealed with it, and what verifies was.
         clock_ns: nanoseconds since the epoch, for ages; the order never depends on it.
 
     Raises:
@@ -265,9 +267,17 @@ def open_session_folder(
         with disk_errors(f"make session folder {path}"):
             path.mkdir(mode=0o700, parents=True, exist_ok=True)
     _check_folder(path, session_id)
-    if create and read_json(path / SESSION_FILE) is None:
+    if create and not _names_session(path):
         replace_json(path / SESSION_FILE, {"format": 1, "session_id": session_id})
-    return SessionFolder(path, session_id, limits=limits, clock_ns=clock_ns)
+    return SessionFolder(path, session_id, limits=limits, key=key, clock_ns=clock_ns)
+
+
+def _names_session(path: Path) -> bool:
+    """Whether the file is there that says the id; one that is damaged is made anew, since the id is known."""
+    try:
+        return read_json(path / SESSION_FILE) is not None
+    except DamagedCheckpointError:
+        return False
 
 
 def _check_folder(path: Path, session_id: str) -> None:

@@ -98,11 +98,15 @@ def _session_info(folder: Path, limits: Limits) -> SessionInfo:
             problem = "its id can't be read"
         elif files and newest is None:
             problem = "none of its newest checkpoints can be read"
+        try:
+            size_bytes = sum(map(_size_bytes, entries))
+        except OSError as e:
+            size_bytes, problem = 0, problem or f"its size can't be told: {e.strerror or e}"
         return SessionInfo(
             session_id or folder.name,
             folder,
             len(files),
-            sum(_size_bytes(entry) for entry in entries),
+            size_bytes,
             None if newest is None else newest.created_at_ns,
             is_locked(folder / LEASE_FILE),
             problem,

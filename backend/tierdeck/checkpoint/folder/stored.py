@@ -32,7 +32,6 @@ from tierdeck.checkpoint.publish import publish
 from tierdeck.checkpoint.seal import seal
 from tierdeck.errors import (
     CheckpointError,
-    DamagedCheckpointError,
     InvalidValueError,
     NotFoundError,
 )
@@ -63,11 +62,13 @@ class StoredCheckpoints:
         session_id: str,
         *,
         limits: Limits = CONSOLE_LIMITS,
+        key: bytes | None = None,
         clock_ns: Callable[[], int] = time.time_ns,
     ) -> None:
         self.path = path
         self.session_id = session_id
         self.limits = limits
+        self.key = key
         self.clock_ns = clock_ns
         self.lock_wait_s = WAIT_S
         self._owner = Owner(session_id, limits)
@@ -85,7 +86,7 @@ class StoredCheckpoints:
         found = list_files(self.path, self._owner, read_verified(self.path))
         try:
             tip = tip_of(found, read_head_pointer(self.path))
-        except DamagedCheckpointError:
+        except CheckpointError:
             tip = None
         _mark(found, self._readable_marks(), tip)
         return found
@@ -99,7 +100,7 @@ class StoredCheckpoints:
             return None
         try:
             pointer = current_head(self.path, self._owner)
-        except DamagedCheckpointError:
+        except CheckpointError:
             pointer = None
         _mark([found], self._readable_marks(), None if pointer is None else pointer.file)
         return found
@@ -114,14 +115,13 @@ class StoredCheckpoints:
                 found.append(e.message)
         return found
 
-    def save(self, packed: Packed, *, key: bytes | None = None) -> SavedCheckpoint:
-        """Write a checkpoint as the newest of its session: there whole, or not at all.
+    def save(self, packed: Packed) -> SavedCheckpoint:
+        """Write a checkpoint as the newest of its session: there whole, or not at all; with the folder's key.
 
         The order is that in which saves come here, by the sequence in the name; clocks play no part.
 
         Args:
             packed: of this session.
-            key: the operator's, for a trailer nobody else can make.
 
         Raises:
             InvalidValueError: it is of another session, or its id or label can't be listed.
@@ -136,7 +136,7 @@ class StoredCheckpoints:
                 f"save checkpoint: it is of session {summary.session_id[:80]!r}, "
                 f"this is the folder of {self.session_id[:80]!r}"
             )
-        sealed = seal(packed, key=key)
+        sealed = seal(packed, key=self.key)
         with self.locked():
             name = FileName(self._next_sequence(), summary.turn, summary.checkpoint_id[:8])
             path = self.path / str(name)
@@ -154,7 +154,7 @@ class StoredCheckpoints:
                 skipped.append(Skipped(each.file, each.why or each.state))
                 continue
             try:
-                result = verify(each.path, limits)
+                result = verify(each.path, limits, key=self.key)
             except (CheckpointError, NotFoundError) as e:
                 skipped.append(Skipped(each.file, e.message))
                 continue
@@ -196,10 +196,11 @@ class StoredCheckpoints:
     def _readable_marks(self) -> Marks:
         try:
             return read_marks(self.path)
-        except DamagedCheckpointError:
+        except CheckpointError:
             return Marks()
 
     def check_is_there(self, file: str) -> None:
+        """Raises NotFoundError when the folder has no checkpoint of that name."""
         if parse_file_name(file) is None or not os.path.lexists(self.path / file):
             raise NotFoundError(f"find checkpoint {file[:80]!r}: session {self.session_id[:80]!r} has none")
 

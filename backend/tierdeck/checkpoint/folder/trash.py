@@ -11,9 +11,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 from tierdeck.checkpoint.folder.disk import disk_errors, flush_folder
+from tierdeck.checkpoint.folder.listing import file_names
 from tierdeck.checkpoint.folder.marks import read_marks, write_marks
 from tierdeck.checkpoint.folder.names import TRASH_FOLDER, TrashName, parse_trash_name
 from tierdeck.checkpoint.folder.session_folder import SessionFolder
+from tierdeck.checkpoint.folder.verify import Progress, Stop
 from tierdeck.errors import CheckpointError, ConflictError, NotFoundError
 
 KEPT_DAYS = 7
@@ -61,8 +63,22 @@ def list_trash(folder: SessionFolder) -> list[Trashed]:
     return sorted(found, key=lambda each: (each.sequence, each.trashed_ms))
 
 
-def move_to_trash(folder: SessionFolder, files: Sequence[str], *, is_automatic: bool) -> None:
+def move_to_trash(
+    folder: SessionFolder,
+    files: Sequence[str],
+    *,
+    is_automatic: bool,
+    on_progress: Progress | None = None,
+    should_stop: Stop | None = None,
+) -> list[str]:
     """Take checkpoints of the session away; for who holds its lock.
+
+    Args:
+        on_progress: told how many of how many were moved.
+        should_stop: asked before each.
+
+    Returns:
+        Those that are away: fewer when it was asked to stop.
 
     Raises:
         CheckpointError: the disk refuses; some may have been moved, none is lost.
@@ -74,11 +90,18 @@ def move_to_trash(folder: SessionFolder, files: Sequence[str], *, is_automatic: 
         if not _is_folder(trash):
             raise CheckpointError(f"move checkpoints to {trash}: it is no folder", hint="a link is not followed")
         now_ms = folder.clock_ns() // 1_000_000
+        moved: list[str] = []
         for file in files:
+            if should_stop is not None and should_stop():
+                break
             with suppress(FileNotFoundError):
                 os.rename(folder.path / file, trash / str(TrashName(now_ms, is_automatic, file)))
+            moved.append(file)
+            if on_progress is not None:
+                on_progress(len(moved), len(files))
         flush_folder(trash)
         flush_folder(folder.path)
+    return moved
 
 
 def restore_from_trash(folder: SessionFolder, file: str) -> Path:
@@ -88,7 +111,7 @@ def restore_from_trash(folder: SessionFolder, file: str) -> Path:
         file: its name, as it was before it went to the trash.
 
     Returns:
-        where it lies now.
+        Where it lies now.
 
     Raises:
         NotFoundError: the trash has none of that name.
@@ -149,19 +172,23 @@ def _beyond(max_bytes: int | None, trashed: Sequence[Trashed]) -> list[Trashed]:
 
 
 def _forget(folder: SessionFolder, gone: Sequence[Trashed]) -> None:
-    """Have no later checkpoint get the sequence of one that is gone."""
+    """Have no later checkpoint get the sequence of one that is gone.
+
+    Nothing is written when a later one is there and says so itself: a full disk would take nothing, and no room
+    be made then.
+    """
     marks = read_marks(folder.path)
     highest = max(each.sequence for each in gone)
     files = {each.file for each in gone}
-    write_marks(
-        folder.path,
-        replace(
-            marks,
-            highest_sequence=max(marks.highest_sequence, highest),
-            labels={file: label for file, label in marks.labels.items() if file not in files},
-            pins=marks.pins - files,
-        ),
+    is_told = any(name.sequence > highest for name, _ in file_names(folder.path))
+    after = replace(
+        marks,
+        highest_sequence=marks.highest_sequence if is_told else max(marks.highest_sequence, highest),
+        labels={file: label for file, label in marks.labels.items() if file not in files},
+        pins=marks.pins - files,
     )
+    if after != marks:
+        write_marks(folder.path, after)
 
 
 def _is_folder(path: Path) -> bool:

@@ -11,7 +11,7 @@ from tierdeck.checkpoint.folder.disk import disk_errors, read_json, replace_json
 from tierdeck.checkpoint.folder.listing import Verified
 from tierdeck.checkpoint.folder.locks import locked
 from tierdeck.checkpoint.folder.names import LOCK_FILE, is_session_folder_name, parse_file_name
-from tierdeck.errors import CheckpointError, DamagedCheckpointError
+from tierdeck.errors import CheckpointError
 
 VERIFIED_FILE = "verified.json"
 _WAIT_S = 1.0
@@ -19,10 +19,10 @@ _KINDS: tuple[tuple[type, ...], ...] = ((int,), (int,), (int,), (int,), (str,), 
 
 
 def read_verified(folder: Path) -> dict[str, Verified]:
-    """By file name. A damaged memory is none. Raises CheckpointError when it can't be read."""
+    """By file name. A memory that is damaged, or may not be read, is none."""
     try:
         found = read_json(folder / VERIFIED_FILE) or {}
-    except DamagedCheckpointError:
+    except CheckpointError:
         return {}
     return {file: known for file, row in found.items() if (known := _known(row)) is not None}
 

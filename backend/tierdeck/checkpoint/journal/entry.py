@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -15,11 +16,20 @@ CHOICES: tuple[Choice, ...] = ("run again", "done", "skip", "abort")
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """What a person or a policy said about a call of unknown outcome; `value` belongs to `done`."""
+    """What a person or a policy said about a call of unknown outcome; `value` belongs to `done`.
+
+    `seen` is the state that the call had then: when it is in another by the time this counts, it does not. It is
+    not written down.
+    """
 
     choice: Choice
     value: StoredValue | None = None
     by: str | None = None
+    seen: OperationState | None = None
+
+
+Decisions = Mapping[str, Decision]  # by the ids of the calls they are about
+NO_DECISIONS: Decisions = {}
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,6 @@
 """The calls of one branch of a session, each written down before it is made and again before its result is used.
 
-    journal = Journal(folder, "1f0c9a2b", session_id="run-41")
+    journal = Journal(folder, "1f0c9a2b", line=BranchLine("run-41", "1f0c9a2b"))
     journal.start(entry)                      # on disk before the call
     journal.finish(entry.op_id, "done", store_value(result))
 
@@ -17,7 +17,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from tierdeck.checkpoint.checkpoint import OperationState
-from tierdeck.checkpoint.journal.entry import Decision, Entry
+from tierdeck.checkpoint.journal.entry import CHOICES, NO_DECISIONS, Decision, Decisions, Entry
 from tierdeck.checkpoint.journal.lines import (
     BranchLine,
     CallLine,
@@ -29,10 +29,12 @@ from tierdeck.checkpoint.journal.lines import (
     parse_line,
 )
 from tierdeck.checkpoint.journal.record_file import RecordFile, Records, read_records
-from tierdeck.checkpoint.journal.stored_value import StoredValue
+from tierdeck.checkpoint.journal.stored_value import MAX_VALUE_BYTES, SHORT_BYTES, StoredValue, without_value
+from tierdeck.checkpoint.limits import AGENT_LIMITS
 from tierdeck.errors import CheckpointError, InvalidValueError, NotFoundError
 
 SUFFIX = ".rlmjournal"
+_MAX_NS = 2**62  # in the year 2116; what claims to be later must not push the times after it out of 64 bits
 _BRANCH = re.compile(r"[0-9a-f]{8}")
 
 
@@ -61,7 +63,10 @@ class Journal:
 
     Args:
         folder: the session's.
+        branch: 8 hex digits.
         line: what stands in the first record of a new journal; None for one that is only looked at.
+        not_before_ns: no time in it is earlier, whatever the clock says: journals are told apart by their times.
+        max_bytes: the file never grows beyond. From three quarters of it on, only short results are kept.
 
     Raises:
         DamagedCheckpointError: the file there is no journal.
@@ -77,15 +82,19 @@ class Journal:
         *,
         line: BranchLine | None = None,
         clock_ns: Callable[[], int] = time.time_ns,
+        not_before_ns: int = 0,
+        max_bytes: int = AGENT_LIMITS.file_bytes,
     ) -> None:
         self._path = journal_path(folder, branch)
-        self._clock_ns = clock_ns
+        self._given_clock_ns = clock_ns
+        self._not_before_ns = not_before_ns
+        self._max_bytes = max_bytes
         self._lock = threading.RLock()
         self._file: RecordFile | None = None
         self._entries: dict[str, Entry] = {}
         self._before: dict[str, Entry] = {}
         self._turns: dict[int, TurnLine] = {}
-        self._unknown = 0
+        self._unknown = self._last_at_ns = 0
         self.branch = branch
         found = read_records(self._path)
         self._found = found or Records((), b"", 0)
@@ -126,10 +135,9 @@ class Journal:
 
     @property
     def last_at_ns(self) -> int:
-        """When the latest of its calls was begun, or turns ended; 0 for none. In nanoseconds since the epoch."""
+        """When the latest of its calls began or ended, or a turn; 0 for none. In nanoseconds since the epoch."""
         with self._lock:
-            times = (entry.at_ns for entry in self._entries.values())
-            return max([0, *times, *(note.at_ns for note in self._turns.values())])
+            return self._last_at_ns
 
     def operations(self) -> tuple[Entry, ...]:
         """The branch's own calls, in the order they were first written down."""
@@ -156,10 +164,6 @@ class Journal:
         with self._lock:
             return next(reversed(self._turns.values()), None)
 
-    def open(self) -> None:
-        """Make the file, or take it up; raises as `start`. Without it the first record does so."""
-        self._add()
-
     def plan(self, entries: Iterable[Entry]) -> None:
         """Write down calls that are going to be made. Raises as `start`."""
         self._add(*(CallLine(replace(entry, state="pending", at_ns=self._clock_ns())) for entry in entries))
@@ -172,23 +176,49 @@ class Journal:
         """
         known = self.find(entry.op_id)
         starts = 1 if known is None else known.starts + 1
-        self._add(CallLine(replace(entry, state="running", starts=starts, at_ns=self._clock_ns())))
+        # What was decided counts once: should this one fail too, it is asked about again.
+        begun = replace(entry, state="running", starts=starts, at_ns=self._clock_ns(), result=None, decision=None)
+        self._add(CallLine(begun))
 
     def finish(self, op_id: str, state: OperationState, result: StoredValue | None = None) -> None:
-        """Write down that a call is over, and what it gave. Raises as `start`; NotFoundError for no such call."""
+        """Write down that a call is over, and what it gave. Raises as `start`; NotFoundError for no such call.
+
+        A result that is too large is left out and said to be: who comes to the call again is asked about it.
+        """
         if self.find(op_id) is None:
             raise NotFoundError(f"finish operation {op_id}: the journal has none of that id")
-        self._add(FinishLine(op_id, state, result, self._clock_ns()))
+        self._add(FinishLine(op_id, state, None if result is None else self._fitting(result), self._clock_ns()))
 
     def decide(self, op_id: str, decision: Decision) -> None:
-        """Write down what was said about a call of unknown outcome. Raises as `finish`."""
+        """Write down what was said about a call; it counts when the agent comes to it.
+
+        Raises:
+            InvalidValueError: it is no choice; nothing was written.
+            NotFoundError, CheckpointError: as `finish`.
+        """
+        if decision.choice not in CHOICES:
+            raise InvalidValueError(
+                f"decide operation {op_id[:40]}: {str(decision.choice)[:40]!r} is no choice",
+                hint=f"choose one of: {', '.join(CHOICES)}",
+            )
         if self.find(op_id) is None and op_id not in self._before:
-            raise NotFoundError(f"decide operation {op_id}: the journal has none of that id")
+            raise NotFoundError(f"decide operation {op_id[:40]}: the journal has none of that id")
         self._add(DecisionLine(op_id, decision, self._clock_ns()))
 
-    def note_before(self, entries: Iterable[Entry]) -> None:
-        """Write down calls of branches that were left. Raises as `start`."""
-        self._add(*(CallLine(replace(entry, decision=None), is_before=True) for entry in entries))
+    def begin(self, planned: Iterable[Entry], before: Iterable[Entry], decisions: Decisions = NO_DECISIONS) -> None:
+        """Make the file of a new branch with all that it begins with, in one piece. Raises as `start`.
+
+        Args:
+            planned: calls that are going to be made.
+            before: calls of branches that were left.
+            decisions: what was said about them, by their ids.
+        """
+        now_ns = self._clock_ns()
+        self._add(
+            *(CallLine(replace(entry, decision=None), is_before=True) for entry in before),
+            *(CallLine(replace(entry, state="pending", at_ns=now_ns)) for entry in planned),
+            *(DecisionLine(op_id, decision, now_ns) for op_id, decision in decisions.items()),
+        )
 
     def end_turn(self, note: TurnLine) -> None:
         """Note that a turn is over. Raises as `start`."""
@@ -203,12 +233,21 @@ class Journal:
                 self._file.close()
                 self._file = None
 
+    def _fitting(self, value: StoredValue) -> StoredValue:
+        size = 0 if self._file is None else self._file.size_bytes
+        limit = SHORT_BYTES if size > self._max_bytes * 3 // 4 else min(MAX_VALUE_BYTES, self._max_bytes // 8)
+        return value if len(value.raw) <= limit else without_value(value, limit)
+
+    def _clock_ns(self) -> int:
+        """The time, never before one that stands in the journal already."""
+        return max(self._given_clock_ns(), self._not_before_ns, self.last_at_ns)
+
     def _add(self, *lines: Line, is_flushed: bool = True) -> None:
         with self._lock:
             if self._is_closed:
                 raise CheckpointError(f"write journal {self._path}: its session has left this branch, or has ended")
             if self._file is None:
-                self._file = RecordFile(self._path)
+                self._file = RecordFile(self._path, max_bytes=self._max_bytes)
             new = lines if self._has_line else (self.line, *lines)
             self._file.append(*map(pack_line, new), is_flushed=is_flushed)
             for line in new:
@@ -225,6 +264,7 @@ class Journal:
             self._take(line)
 
     def _take(self, line: Line) -> None:
+        self._last_at_ns = max(self._last_at_ns, min(_time_of(line), _MAX_NS))
         if isinstance(line, BranchLine):
             self.line, self._has_line = line, True
         elif isinstance(line, CallLine):
@@ -238,8 +278,18 @@ class Journal:
             self._change(line.op_id, decision=line.decision)
 
     def _change(self, op_id: str, **changes: object) -> None:
-        for entries in (self._entries, self._before):
-            if op_id in entries:
-                entries[op_id] = replace(entries[op_id], **changes)  # type: ignore[arg-type]  # fields of an entry
-                return
-        self._unknown += 1
+        # A call that was planned at a checkpoint and made on a branch that was left has one id in both; what is
+        # decided is about it, and what it gave on this branch is not what it gave there.
+        both = (self._entries, self._before) if "decision" in changes else (self._entries,)
+        known = [entries for entries in both if op_id in entries]
+        for entries in known:
+            entries[op_id] = replace(entries[op_id], **changes)  # type: ignore[arg-type]  # fields of an entry
+        if not known:
+            self._unknown += 1
+
+
+def _time_of(line: Line) -> int:
+    """When what it says of this branch happened; 0 for what happened on another."""
+    if isinstance(line, BranchLine) or (isinstance(line, CallLine) and line.is_before):
+        return 0
+    return line.entry.at_ns if isinstance(line, CallLine) else line.at_ns

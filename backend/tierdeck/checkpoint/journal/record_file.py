@@ -32,6 +32,7 @@ _HEADER = struct.Struct("<8sHH4sI")
 _RECORD = struct.Struct("<4sII")
 _MODE = 0o600
 _MAX_PASSES = 4
+_HINT = "put it right, or move it away and go on without knowing which calls were made"
 _OPEN = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
@@ -74,14 +75,20 @@ def read_records(path: Path) -> Records | None:
 class RecordFile:
     """A file that records are added to; made when it is not there. Safe to use from several threads.
 
-    Opening it cuts off a torn tail; what was found is in `found`.
+    Opening it cuts off a torn tail; what was found is in `found`. It belongs to the process that opened it: a
+    forked child would write where its parent does.
+
+    Args:
+        max_bytes: it never grows beyond, since no reader would take it then.
 
     Raises:
         DamagedCheckpointError, NewerCheckpointError, CheckpointError: as `read_records`; nothing was changed.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, max_bytes: int = AGENT_LIMITS.file_bytes) -> None:
         self._path = path
+        self._pid = os.getpid()
+        self._max_bytes = max_bytes
         self._lock = threading.Lock()
         with disk_errors(f"open journal {path}"):
             self._fd = os.open(path, os.O_RDWR | os.O_CREAT | _OPEN, _MODE)
@@ -97,13 +104,26 @@ class RecordFile:
         """Add records; they are on disk when this returns, unless `is_flushed` is off.
 
         Raises:
-            CheckpointError: the disk is full, the file is gone, or a record too large; the records before stand.
+            CheckpointError: the disk is full, the file is gone or would grow too large, or this is a forked child;
+                the records before stand.
         """
+        if os.getpid() != self._pid:
+            raise CheckpointError(f"write journal {self._path}: it is the parent process that has it")
+        if self._end + sum(_RECORD.size + len(each) for each in records) > self._max_bytes:
+            raise CheckpointLimitError(
+                f"write journal {self._path}: it would be larger than {self._max_bytes:,} bytes",
+                hint="a fork or a rewind begins a new one",
+            )
         data = b"".join(_RECORD.pack(self._mark, len(each), crc32(each)) + each for each in records)
         with self._lock:
-            # A file that was unlinked takes every write and keeps none.
-            if self._fd < 0 or os.fstat(self._fd).st_nlink == 0:
+            # A file that was unlinked takes every write and keeps none; no reader looks behind where one was cut.
+            found = None if self._fd < 0 else os.fstat(self._fd)
+            if found is None or found.st_nlink == 0:
                 raise CheckpointError(f"write journal {self._path}: the file is gone")
+            if found.st_size < self._end:
+                raise CheckpointError(
+                    f"write journal {self._path}: somebody has cut it to {found.st_size:,} of {self._end:,} bytes"
+                )
             with disk_errors(f"write journal {self._path}"):
                 try:
                     _write(self._fd, data, self._end)
@@ -114,6 +134,11 @@ class RecordFile:
                         os.ftruncate(self._fd, self._end)
                     raise
             self._end += len(data)
+
+    @property
+    def size_bytes(self) -> int:
+        """How large it is."""
+        return self._end
 
     def close(self) -> None:
         """Close the file; what was added is there."""
@@ -144,17 +169,17 @@ def _header(mark: bytes) -> bytes:
 def _parse(data: bytes, path: Path) -> Records:
     if len(data) < _HEADER.size:
         if not MAGIC.startswith(data[: len(MAGIC)]):
-            raise DamagedCheckpointError(f"read journal {path}: it is no journal")
+            raise DamagedCheckpointError(f"read journal {path}: it is no journal", hint=_HINT)
         return Records((), b"", 0, len(data))
     magic, major, minor, mark, checksum = _HEADER.unpack_from(data)
     if magic != MAGIC or major < 1:
-        raise DamagedCheckpointError(f"read journal {path}: it is no journal")
+        raise DamagedCheckpointError(f"read journal {path}: it is no journal", hint=_HINT)
     if major > MAJOR:
         raise NewerCheckpointError(
             f"read journal {path}: written by a newer version ({major}.{minor}); this one reads up to {MAJOR}.x"
         )
     if checksum != crc32(data[: _HEADER.size - 4]):
-        raise DamagedCheckpointError(f"read journal {path}: its header was changed")
+        raise DamagedCheckpointError(f"read journal {path}: its header was changed", hint=_HINT)
     records, end, damaged = [], _HEADER.size, 0
     for start, record in _sound(data, mark, end):
         damaged += start - end
@@ -180,7 +205,7 @@ def _sound(data: bytes, mark: bytes, at: int) -> Iterator[tuple[int, bytes]]:
 def _read(fd: int, path: Path) -> bytes:
     found = os.fstat(fd)
     if not stat.S_ISREG(found.st_mode):
-        raise CheckpointError(f"read journal {path}: it is no ordinary file")
+        raise CheckpointError(f"read journal {path}: it is no ordinary file", hint=_HINT)
     if found.st_size > AGENT_LIMITS.file_bytes:
         raise CheckpointLimitError(
             f"read journal {path}: {found.st_size:,} bytes, the limit is {AGENT_LIMITS.file_bytes:,}"

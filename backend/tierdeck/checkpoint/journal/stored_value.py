@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from tierdeck.checkpoint.budget import Budget
 from tierdeck.checkpoint.decode import decode_unit
 from tierdeck.checkpoint.encode import Source, encode_units
-from tierdeck.checkpoint.limits import AGENT_LIMITS, Limits
+from tierdeck.checkpoint.limits import AGENT_LIMITS, MB, Limits
 from tierdeck.checkpoint.preview import preview
 
 SHORT_BYTES = 4_096
+MAX_VALUE_BYTES = 64 * MB  # of one value: a call that gives more is asked about when it comes again
 _NAME = "value"
 
 
@@ -35,8 +36,17 @@ def shortened(stored: StoredValue) -> StoredValue:
     """A long value as one line about it, where nobody will need the value itself; a short one as it is."""
     if len(stored.raw) <= SHORT_BYTES:
         return stored
+    if len(stored.raw) > MAX_VALUE_BYTES:
+        return without_value(stored, MAX_VALUE_BYTES)
     line = store_value(preview(stored.value()))
     return StoredValue(line.raw, line.form, f"{len(stored.raw):,} bytes, of which the journal has one line")
+
+
+def without_value(stored: StoredValue, limit_bytes: int) -> StoredValue:
+    """None in the place of a value that is too large, and why; nothing is decoded."""
+    none = store_value(None)
+    why = f"it takes {len(stored.raw):,} bytes, the journal keeps {limit_bytes:,} of one value"
+    return StoredValue(none.raw, none.form, why)
 
 
 def store_value(value: object) -> StoredValue:

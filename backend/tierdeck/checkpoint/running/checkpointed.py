@@ -16,7 +16,7 @@ from tierdeck.checkpoint.running.running_session import RunningSession
 from tierdeck.checkpoint.running.saves import SaveReport
 from tierdeck.checkpoint.running.spending import Spending
 from tierdeck.checkpoint.running.turn_state import TurnState
-from tierdeck.errors import ConflictError
+from tierdeck.errors import ConflictError, InvalidValueError
 
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
@@ -176,10 +176,13 @@ class Checkpointed:
                 the agent None; `abort`, which raises StoppedError when it comes to it.
 
         Raises:
+            InvalidValueError: the choice is none of these, or the value can't be kept as it is.
             NotFoundError: the journal has no such call.
-            CheckpointError: the journal can't be written; nothing was decided.
+            CheckpointError: the journal can't be written. Nothing was decided in each case.
         """
         stored = store_value(value) if choice == "done" and value is not None else None
+        if stored is not None and stored.why is not None:
+            raise InvalidValueError(f"decide operation {op_id[:40]}: its value can't be kept: {stored.why}")
         self._kept("decide").desk.decide(op_id, Decision(choice, stored, by))
 
     def flush(self) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,7 +11,7 @@ from tierdeck.checkpoint.folder import HeadPointer, Listed, SessionFolder, Skipp
 from tierdeck.checkpoint.limits import AGENT_LIMITS
 from tierdeck.checkpoint.load import load_checkpoint
 from tierdeck.checkpoint.reading import open_checkpoint
-from tierdeck.errors import CheckpointError, DamagedCheckpointError, NotFoundError
+from tierdeck.errors import CheckpointError, CheckpointKeyError, DamagedCheckpointError, NotFoundError
 
 _NAMED = 3
 
@@ -27,13 +27,21 @@ class Chosen:
     skipped: tuple[Skipped, ...]
 
 
-def load_from(path: Path, *, session_id: str | None = None) -> Checkpoint:
+def load_from(
+    path: Path,
+    *,
+    session_id: str | None = None,
+    key: bytes | None = None,
+    watch: Callable[[int], None] | None = None,
+) -> Checkpoint:
     """The whole checkpoint in a file; raises as `open_checkpoint` and `load_checkpoint`.
 
     Args:
         session_id: whose it has to be; one of another session is damage then.
+        key: the operator's; then the trailer has to be made with it.
+        watch: called after each read, see `open_checkpoint`.
     """
-    with open_checkpoint(path, limits=AGENT_LIMITS) as file:
+    with open_checkpoint(path, limits=AGENT_LIMITS, key=key, watch=watch) as file:
         found = load_checkpoint(file)
     if session_id is not None and found.session_id != session_id:
         raise DamagedCheckpointError(f"read checkpoint {path.name}: it is of session {found.session_id[:80]!r}")
@@ -47,32 +55,39 @@ def choose(folder: SessionFolder) -> Chosen | None:
 
     Raises:
         DamagedCheckpointError: there are checkpoints, and none of them can be read; names them.
+        CheckpointKeyError: the same, and one was sealed with another key, or with none.
         CheckpointError: the folder can't be read.
     """
     listed = folder.listed()
     pointer = folder.head()
     skipped: list[Skipped] = []
+    refused: list[CheckpointKeyError] = []
     for each, branch in _in_order(listed, pointer, _own_pointer(folder)):
-        found = _read(each, skipped)
+        found = _read(each, skipped, refused, folder.key)
         if found is not None and pointer is not None:
             # Those whose branch nobody can read may be what the session stood at.
             unread = [Skipped(other.file, other.why or other.state) for other in _newer_unread(listed, each)]
             named = dict.fromkeys((*unread, *skipped))
             return Chosen(each.path, found, branch, pointer, tuple(named))
     if listed:
-        raise _none_is_good(folder, skipped or [Skipped(each.file, each.why or each.state) for each in listed])
+        all_unread = [Skipped(each.file, each.why or each.state) for each in listed]
+        raise _none_is_good(folder, skipped or all_unread, refused)
     return None
 
 
-def _read(listed: Listed, skipped: list[Skipped]) -> Checkpoint | None:
+def _read(
+    listed: Listed, skipped: list[Skipped], refused: list[CheckpointKeyError], key: bytes | None
+) -> Checkpoint | None:
     """The whole checkpoint; None when it can't be read, which is noted."""
     if listed.summary is None:
         skipped.append(Skipped(listed.file, listed.why or listed.state))
         return None
     try:
-        return load_from(listed.path)
+        return load_from(listed.path, key=key)
     except (CheckpointError, NotFoundError) as e:
         skipped.append(Skipped(listed.file, e.message))
+        if isinstance(e, CheckpointKeyError):
+            refused.append(e)
         return None
 
 
@@ -105,10 +120,12 @@ def _in_order(
     yield from ((each, None) for each in newest_first if each.file not in given)
 
 
-def _none_is_good(folder: SessionFolder, skipped: list[Skipped]) -> DamagedCheckpointError:
+def _none_is_good(
+    folder: SessionFolder, skipped: list[Skipped], refused: list[CheckpointKeyError]
+) -> CheckpointError:
     named = "; ".join(f"{file}: {why}" for file, why in skipped[:_NAMED])
     more = f"; and {len(skipped) - _NAMED} more" if len(skipped) > _NAMED else ""
-    return DamagedCheckpointError(
-        f"resume session {folder.session_id[:80]}: none of its checkpoints can be read: {named}{more}",
-        hint="without `resume` it begins anew; the files stay as they are",
-    )
+    said = f"resume session {folder.session_id[:80]}: none of its checkpoints can be read: {named}{more}"
+    if refused:
+        return CheckpointKeyError(said, hint=refused[0].hint)
+    return DamagedCheckpointError(said, hint="without `resume` it begins anew; the files stay as they are")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -9,6 +10,7 @@ from dataclasses import replace
 
 from tierdeck.checkpoint.checkpoint import Operation, OperationState
 from tierdeck.checkpoint.journal import (
+    MAX_VALUE_BYTES,
     Decision,
     Entry,
     Journal,
@@ -18,9 +20,17 @@ from tierdeck.checkpoint.journal import (
     store_value,
 )
 from tierdeck.checkpoint.running.call import Call
-from tierdeck.checkpoint.running.question import CallRules, Question, question_about, question_before
+from tierdeck.checkpoint.running.question import (
+    CallRules,
+    OpenOperation,
+    Question,
+    open_operations,
+    question_about,
+    question_before,
+    question_planned,
+)
 from tierdeck.checkpoint.running.troubles import Troubles, sentence
-from tierdeck.errors import CheckpointError, NotFoundError, StoppedError, UndecidedOperationError
+from tierdeck.errors import CheckpointError, ConflictError, NotFoundError, StoppedError, UndecidedOperationError
 
 _UNKNOWN = frozenset({"running", "failed", "done"})
 
@@ -33,11 +43,13 @@ class Desk:
 
     def __init__(self, journal: Journal, rules: CallRules, troubles: Troubles, *, turn: int) -> None:
         self._journal = journal
+        self._pid = os.getpid()
         self._rules = rules
         self._troubles = troubles
         self._lock = threading.RLock()
         self._earlier = {entry.op_id: entry for entry in journal.operations() if entry.turn >= turn}
         self._earlier_turn = journal.last_turn
+        self._begun: set[str] = set()
         self._unwritten: set[str] = set()
         self._turn = turn
         self._seen: Counter[tuple[int, str]] = Counter()
@@ -103,27 +115,35 @@ class Desk:
                 self._troubles.tell(sentence(e))
         return found
 
-    def questions(self) -> tuple[Question, ...]:
-        """What will be asked when the agent comes to it again, as far as it is known now."""
-        own = [
-            question
-            for entry in self._earlier.values()
-            if entry.has_side_effects and (question := question_about(entry)) is not None
-        ]
-        made = Counter(entry.digest for entry in self._journal.operations() if entry.state != "pending")
-        before: list[Question] = []
+    def to_decide(self) -> tuple[OpenOperation, ...]:
+        """The calls that can be decided about before the agent comes to them again, as far as they are known."""
+        operations = self._journal.operations()
+        with self._lock:
+            own = [entry for entry in operations if self._is_left(entry)]
+        made = Counter(entry.digest for entry in operations if entry.state != "pending")
+        before: list[Entry] = []
         for entry in self._journal.before():
             made[entry.digest] -= 1
             if made[entry.digest] < 0:
-                before.append(question_before(entry))
-        return (*own, *before)
+                before.append(entry)
+        return open_operations(own, before)
+
+    def _is_left(self, entry: Entry) -> bool:
+        """Whether an earlier process left it so: made in this turn, or unfinished in one before."""
+        is_unfinished = entry.state in ("pending", "running") and entry.op_id not in self._begun
+        return is_unfinished or entry.op_id in self._earlier
+
+    def questions(self) -> tuple[Question, ...]:
+        """Those of them that will be asked about."""
+        return tuple(each.question for each in self.to_decide() if each.question is not None)
 
     def decide(self, key: str, decision: Decision) -> None:
         """Say what is to be done about a call that a question is about.
 
         Raises:
+            InvalidValueError: it is no choice.
             NotFoundError: the journal has no such call.
-            CheckpointError: the journal can't be written; nothing was decided.
+            CheckpointError: the journal can't be written. Nothing was decided in each case.
         """
         self._journal.decide(key, decision)
 
@@ -131,9 +151,15 @@ class Desk:
         """Whether the call is to be made now, and what it gave when it is not.
 
         Raises:
+            ConflictError: this process was forked from the one that has the journal.
             UndecidedOperationError: nobody has decided; nothing was written.
             StoppedError: it was decided to abort.
         """
+        if os.getpid() != self._pid:
+            raise ConflictError(
+                f"run operation {entry.kind}: this process was forked from the one that holds the session",
+                hint="a forked child opens a session of its own",
+            )
         known = self._journal.find(entry.op_id)
         question = self._question(entry, known)
         if question is None and known is not None and known.state in ("done", "cancelled"):
@@ -145,8 +171,10 @@ class Desk:
         with self._lock:
             self._made += 1
             self._earlier.pop(entry.op_id, None)
+            self._begun.add(entry.op_id)
         written = entry
-        if known is None and not entry.has_side_effects:
+        is_large = len(entry.request.raw) > MAX_VALUE_BYTES
+        if known is None and (is_large or not entry.has_side_effects):
             # Nobody has to judge a model's call; whole prompts would make the journal larger than the checkpoints.
             written = replace(entry, request=shortened(entry.request))
         self._write(lambda: self._journal.start(written), entry)
@@ -166,8 +194,12 @@ class Desk:
     def _question(self, entry: Entry, known: Entry | None) -> Question | None:
         if known is not None and known.state != "pending":
             return question_about(known)
-        if not entry.has_side_effects:
-            return None
+        if entry.has_side_effects and (question := self._elsewhere(entry, known)) is not None:
+            return question
+        return None if known is None or known.decision is None else question_planned(known)
+
+    def _elsewhere(self, entry: Entry, known: Entry | None) -> Question | None:
+        """What is open about a call that this branch has not begun, since it may have been made elsewhere."""
         before = [other for other in self._journal.before() if other.digest == entry.digest]
         if before:
             own = sum(

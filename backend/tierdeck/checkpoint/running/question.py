@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -21,6 +21,17 @@ class Question:
     about: Entry
     why: str
     choices: tuple[Choice, ...] = CHOICES
+
+
+@dataclass(frozen=True, slots=True)
+class OpenOperation:
+    """A call that somebody can decide about before the session goes on.
+
+    Without a `question` it is not asked about: it is made when the agent comes to it, unless decided otherwise.
+    """
+
+    entry: Entry
+    question: Question | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +67,28 @@ def question_about(entry: Entry) -> Question | None:
     if entry.state == "done" and entry.result is not None and entry.result.why is not None:
         return Question(entry, f"it was done, and its result could not be kept ({entry.result.why})")
     return None
+
+
+def question_planned(entry: Entry) -> Question:
+    """What was open about a call that was not begun, and that somebody decided about."""
+    return Question(entry, "it was planned, and not begun")
+
+
+def open_operations(own: Iterable[Entry], before: Iterable[Entry]) -> tuple[OpenOperation, ...]:
+    """The calls of a branch that can be decided about, those of branches that were left last.
+
+    Args:
+        own: the branch's own, that are planned or were made in turns it has not ended.
+        before: made on branches that were left, and not made on this one since.
+    """
+    asked = {entry.op_id: OpenOperation(entry, question_before(entry)) for entry in before}
+    found = []
+    for entry in own:
+        question = question_about(entry) if entry.has_side_effects else None
+        # A call that was planned at the checkpoint and made on a branch that was left is one call.
+        if entry.op_id not in asked and (question is not None or entry.state in ("pending", "running")):
+            found.append(OpenOperation(entry, question))
+    return (*found, *asked.values())
 
 
 def question_before(entry: Entry) -> Question:

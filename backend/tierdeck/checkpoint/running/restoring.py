@@ -4,16 +4,24 @@ from __future__ import annotations
 
 import secrets
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from tierdeck.checkpoint.checkpoint import Checkpoint, Origin
+from tierdeck.checkpoint.checkpoint import Checkpoint, Operation, Origin
 from tierdeck.checkpoint.folder import SessionFolder, Skipped
-from tierdeck.checkpoint.folder.head_pointer import HeadPointer, read_head_pointer
-from tierdeck.checkpoint.journal import BranchLine, Journal, journalled_branches
+from tierdeck.checkpoint.folder.head_pointer import HeadPointer
+from tierdeck.checkpoint.folder.listing import file_names
+from tierdeck.checkpoint.journal import NO_DECISIONS, BranchLine, Decisions, Journal, journalled_branches
 from tierdeck.checkpoint.pack import pack_checkpoint
-from tierdeck.checkpoint.running.branch import begin_branch, new_branch
+from tierdeck.checkpoint.running.branch import (
+    BranchStart,
+    begin_branch,
+    branch_start,
+    current_branch,
+    new_branch,
+)
 from tierdeck.checkpoint.running.choose import Chosen
 from tierdeck.checkpoint.running.spending import Spending, rewound, spending_at
 from tierdeck.errors import CheckpointError
@@ -33,15 +41,17 @@ class Standing:
 
 
 def stand_at(folder: SessionFolder, chosen: Chosen) -> Standing:
-    """Go on from the checkpoint that was chosen; one that is not at HEAD begins a new branch.
+    """Go on from the checkpoint that was chosen; not at HEAD, or with its journal lost, it begins a new branch.
 
     Raises:
         CheckpointError: a journal can't be read or written, or HEAD not switched; the session is as it was.
     """
-    if chosen.branch is None:
+    journal = None
+    if chosen.branch is not None:
+        journal = Journal(folder.path, chosen.branch, line=BranchLine(folder.session_id, chosen.branch))
+    if journal is None or chosen.branch is None or lacks(journal, chosen.checkpoint.pending_operations):
         stands = go_back(folder, chosen.path.name, chosen.checkpoint, chosen.pointer)
         return replace(stands, skipped=chosen.skipped, problems=_problems(chosen.pointer, stands.journal))
-    journal = Journal(folder.path, chosen.branch, line=BranchLine(folder.session_id, chosen.branch))
     there = account_at(folder.path, chosen.checkpoint)
     spent, tokens = journal.line.spent_before, journal.line.tokens_before
     spending = known_at_least(there.on_branch(spent, tokens), journal)
@@ -62,15 +72,19 @@ def go_back(
     target: Checkpoint,
     pointer: HeadPointer,
     *,
+    start: BranchStart | None = None,
     now: Spending | None = None,
     request_id: str | None = None,
+    decisions: Decisions = NO_DECISIONS,
 ) -> Standing:
     """Switch HEAD to a checkpoint of the session, on a new branch.
 
     Args:
         pointer: HEAD as the caller saw it.
+        start: what the new branch begins with; None looks it up.
         now: what the session has cost; None takes it from what is on disk.
         request_id: of the request that this fulfils.
+        decisions: about what the new branch begins with; checked.
 
     Raises:
         ConflictError: HEAD was switched since.
@@ -78,16 +92,27 @@ def go_back(
     """
     branch = new_branch()
     spending = rewound(now or account_now(folder, pointer), account_at(folder.path, target))
-    begin_branch(folder.path, folder.session_id, branch, target, spending=spending, current=pointer.branch)
+    start = start or start_of(folder.path, target, pointer.branch)
+    begin_branch(folder.path, folder.session_id, branch, target, start, spending=spending, decisions=decisions)
     folder.switch_head(file, branch, expected_generation=pointer.generation, last_request=request_id)
     journal = Journal(folder.path, branch, line=BranchLine(folder.session_id, branch))
     return Standing(target, folder.path / file, branch, spending, journal)
 
 
 def take_in(
-    folder: SessionFolder, path: Path, target: Checkpoint, *, clock_ns: Callable[[], int] = time.time_ns
+    folder: SessionFolder,
+    path: Path,
+    target: Checkpoint,
+    *,
+    start: BranchStart | None = None,
+    decisions: Decisions = NO_DECISIONS,
+    clock_ns: Callable[[], int] = time.time_ns,
 ) -> Standing:
     """Have a session go on from a checkpoint that lies elsewhere, another session's or a copy: saved here first.
+
+    Args:
+        start: what the new branch begins with; None looks it up beside the file.
+        decisions: about that; checked.
 
     Raises:
         CheckpointError: it can't be saved here, or a journal not be read or written; HEAD is as it was.
@@ -112,13 +137,18 @@ def take_in(
         cost_so_far=spending.session,
         tokens=spending.session_tokens,
     )
-    current = _current_branch(source)
-    begin_branch(folder.path, folder.session_id, branch, target, spending=spending, current=current, source=source)
+    start = start or start_of(source, target, current_branch(source))
+    begin_branch(folder.path, folder.session_id, branch, target, start, spending=spending, decisions=decisions)
     saved = folder.save(pack_checkpoint(taken))
     generation = 0 if pointer is None else pointer.generation
     folder.switch_head(saved.path.name, branch, expected_generation=generation)
     journal = Journal(folder.path, branch, line=BranchLine(folder.session_id, branch))
     return Standing(taken, saved.path, branch, spending, journal)
+
+
+def start_of(source: Path, target: Checkpoint, current: str | None) -> BranchStart:
+    """What a branch begins with that goes on from the checkpoint; raises as `branch_start`."""
+    return branch_start(source, target.branch, target.turn, target.pending_operations, current=current)
 
 
 def account_at(source: Path, target: Checkpoint) -> Spending:
@@ -149,6 +179,11 @@ def known_at_least(spending: Spending, journal: Journal) -> Spending:
     return spending if last is None else spending.at_least(last.cost_of_session, last.tokens_of_session)
 
 
+def lacks(journal: Journal, operations: Sequence[Operation]) -> bool:
+    """Whether the journal of a branch does not have what a checkpoint of it had not finished: it was lost."""
+    return any(journal.find(operation.op_id) is None for operation in operations)
+
+
 def newest_journal(folder: SessionFolder) -> Journal | None:
     """The journal of a session that has no checkpoints yet: of several, the one that was written last."""
     found = [
@@ -158,12 +193,14 @@ def newest_journal(folder: SessionFolder) -> Journal | None:
     return max(found, key=lambda journal: journal.last_at_ns, default=None)
 
 
-def _current_branch(source: Path) -> str | None:
-    try:
-        pointer = read_head_pointer(source)
-    except CheckpointError:
-        return None
-    return None if pointer is None else pointer.branch
+def last_unsaved_ns(folder: SessionFolder) -> int:
+    """When a session that has no checkpoints yet made its latest call; 0 when it has some, which tell the order."""
+    latest_ns = 0
+    if not file_names(folder.path):
+        for branch in journalled_branches(folder.path):
+            with suppress(CheckpointError):  # said when it is gone on from
+                latest_ns = max(latest_ns, Journal(folder.path, branch).last_at_ns)
+    return latest_ns
 
 
 def _problems(pointer: HeadPointer, journal: Journal) -> tuple[str, ...]:

@@ -20,19 +20,22 @@ from pathlib import Path
 from types import CodeType
 
 from tierdeck.checkpoint.checkpoint import Checkpoint, Reason
-from tierdeck.checkpoint.folder import Lease, Request, SessionFolder
+from tierdeck.checkpoint.folder import HeadPointer, Lease, Listed, Request, SessionFolder
 from tierdeck.checkpoint.folder.marks import checked_label
 from tierdeck.checkpoint.journal import BranchLine, Journal, TurnLine
 from tierdeck.checkpoint.running.branch import new_branch
 from tierdeck.checkpoint.running.choose import Chosen, choose, load_from
+from tierdeck.checkpoint.running.decisions import requested_decisions
 from tierdeck.checkpoint.running.desk import Desk
 from tierdeck.checkpoint.running.question import CallRules
 from tierdeck.checkpoint.running.restoring import (
     Standing,
     go_back,
     known_at_least,
+    last_unsaved_ns,
     newest_journal,
     stand_at,
+    start_of,
     take_in,
 )
 from tierdeck.checkpoint.running.resumed import Resumed
@@ -156,7 +159,8 @@ class RunningSession:
             ConflictError: a turn or a call was made already.
             NotFoundError: no file is at the path.
             DamagedCheckpointError, NewerCheckpointError, CheckpointLimitError: the one at the path can't be
-                read, or of all the session's not one can. The session is as it was.
+                read, or of all the session's not one can.
+            CheckpointKeyError: the same, since it was sealed with another key or none. The session is as it was.
 
         Spec: SPEC-09.23
         """
@@ -187,12 +191,14 @@ class RunningSession:
         """
         if os.getpid() != self._pid:
             return
-        self._saves.flush()
-        if is_clean and self._every and self._has_news:
-            self._save_now("exit", None)
-        self._desk.journal.close()
-        self._state = None
-        self._lease.release()
+        try:
+            self._saves.flush()
+            if is_clean and self._every and self._has_news:
+                self._save_now("exit", None)
+        finally:
+            self._desk.journal.close()
+            self._state = None
+            self._lease.release()
 
     def _act(self, request: Request) -> str | None:
         """Do what was asked; gives the checkpoint's name."""
@@ -201,28 +207,50 @@ class RunningSession:
             if report.saved is None:
                 raise CheckpointError(report.problem or "save checkpoint: it failed")
             return report.saved.path.name
+        return self._go_back(request)
+
+    def _go_back(self, request: Request) -> str:
+        """Go back as it was asked, the present saved first; gives the checkpoint's name."""
         if self._state is not None and not self._takes_restores:
             raise ConflictError("restore checkpoint: this agent takes no restore while it runs", hint="fork it")
         self._saves.flush()
-        pointer, listed = self._folder.head(), self._folder.listed_one(request.file or "")
-        if pointer is None or listed is None:
-            raise NotFoundError(f"restore checkpoint {request.file}: it is not there any more")
-        if pointer.generation != request.expected_generation:
-            raise ConflictError("restore checkpoint: the session was switched since it was asked for")
-        target, now = load_from(listed.path, session_id=self._folder.session_id), None
+        pointer, listed = self._asked_for(request)
+        target, now = load_from(listed.path, session_id=self._folder.session_id, key=self._folder.key), None
         if self._state is not None:
             now = self._spending
             report = self._save_now("pre-restore", None)
             if report.saved is None:
                 raise CheckpointError(f"restore checkpoint: the present can't be saved first: {report.problem}")
         pointer = replace(pointer, branch=self._place.branch if self._state is not None else pointer.branch)
-        self._back = self._stand_at(
-            go_back(self._folder, listed.file, target, pointer, now=now, request_id=request.request_id)
+        start = start_of(self._folder.path, target, pointer.branch)
+        decisions, left_open = requested_decisions(request, start.operations)
+        stands = go_back(
+            self._folder,
+            listed.file,
+            target,
+            pointer,
+            start=start,
+            now=now,
+            request_id=request.request_id,
+            decisions=decisions,
         )
+        self._back = self._stand_at(replace(stands, problems=left_open))
         return listed.file
 
+    def _asked_for(self, request: Request) -> tuple[HeadPointer, Listed]:
+        """HEAD, which has to be as it was when it was asked, and the checkpoint that is asked for."""
+        pointer, listed = self._folder.head(), self._folder.listed_one(request.file or "")
+        if pointer is None or listed is None:
+            raise NotFoundError(f"restore checkpoint {request.file}: it is not there any more")
+        if pointer.generation != request.expected_generation:
+            raise ConflictError(
+                f"restore checkpoint: HEAD was switched since it was asked for: it is at {pointer.file} "
+                f"(generation {pointer.generation}, seen was {request.expected_generation})"
+            )
+        return pointer, listed
+
     def _at_path(self, path: Path) -> Standing:
-        target, pointer = load_from(path), self._folder.head()
+        target, pointer = load_from(path, key=self._folder.key), self._folder.head()
         own = self._folder.listed_one(path.name)
         is_here = target.session_id == self._folder.session_id and own is not None and samefile(path, own.path)
         if not is_here or pointer is None:
@@ -270,8 +298,14 @@ class RunningSession:
 
     def _new_desk(self, journal: Journal | None) -> Desk:
         place = self._place
-        line = BranchLine(place.session_id, place.branch)
-        journal = journal or Journal(self._folder.path, place.branch, line=line, clock_ns=self._clock_ns)
+        if journal is None:
+            journal = Journal(
+                self._folder.path,
+                place.branch,
+                line=BranchLine(place.session_id, place.branch),
+                clock_ns=self._clock_ns,
+                not_before_ns=last_unsaved_ns(self._folder) + 1,
+            )
         return Desk(journal, self._rules, self.troubles, turn=place.turn + 1)
 
     def _note_turn(self) -> None:

@@ -35,6 +35,9 @@ def serve_request(
         file = act(request)
     except TierdeckError as e:
         why = sentence(e)
+    except Exception as e:  # noqa: BLE001  # memory, a value nobody foresaw: who asked is told, the agent goes on
+        why = f"restore checkpoint: {type(e).__name__}: {e}"
+    if why is not None:
         troubles.tell(f"refuse request of {request.by}: {why}")
     try:
         folder.answer(request.request_id, "applied" if why is None else "refused", why, file=file)

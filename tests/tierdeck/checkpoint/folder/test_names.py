@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -56,6 +57,13 @@ def test_a_session_never_sees_the_checkpoints_of_one_whose_id_begins_alike(tmp_p
 @pytest.mark.parametrize("session_id", ["", "x" * 1025, "é" * 513])
 def test_an_empty_or_endless_id_is_refused(tmp_path: Path, session_id: str) -> None:
     with pytest.raises(InvalidValueError, match="1 to 1,024 bytes"):
+        open_session_folder(tmp_path, session_id, create=True)
+    assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.parametrize("session_id", [5, None, b"bytes", ["a"]])
+def test_an_id_that_is_no_text_is_refused(tmp_path: Path, session_id: Any) -> None:
+    with pytest.raises(InvalidValueError, match="an id is text"):
         open_session_folder(tmp_path, session_id, create=True)
     assert os.listdir(tmp_path) == []
 

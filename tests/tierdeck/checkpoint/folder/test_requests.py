@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import time
 from pathlib import Path
@@ -11,7 +12,15 @@ import pytest
 from tests.tierdeck.checkpoint.folder.making import NOW_NS, OTHER_BRANCH, SESSION, files, filled
 from tests.tierdeck.checkpoint.folder.other_process import other_process
 from tierdeck.checkpoint.folder import Request, SessionFolder
-from tierdeck.checkpoint.folder.requests import CLAIM_FILE, EXPIRY_NS, REQUEST_FILE
+from tierdeck.checkpoint.folder.requested_decision import RequestedDecision
+from tierdeck.checkpoint.folder.requests import (
+    CLAIM_FILE,
+    EXPIRY_NS,
+    REQUEST_FILE,
+    Answer,
+    list_answers,
+    put_answer,
+)
 from tierdeck.errors import ConflictError, DamagedCheckpointError, InvalidValueError, NotFoundError
 
 
@@ -245,3 +254,68 @@ def test_a_request_for_what_is_not_there_is_refused(tmp_path: Path) -> None:
     for request_id in ("", "../../x", "x" * 16):
         with pytest.raises(InvalidValueError):
             folder.answer_to(request_id)
+
+
+RIGHT = {"op_id": "a" * 32, "choice": "done", "seen": "running", "by": "ann", "value": "AAE=", "form": 0}
+
+
+def test_the_decisions_of_a_request_are_read_as_they_were_asked(tmp_path: Path) -> None:
+    folder = filled(tmp_path, 1)
+    decisions = (
+        RequestedDecision("a" * 32, "done", "running", "ann", b"\x00\xff" * 100, 1),
+        RequestedDecision("b" * 32, "skip", None, None),
+    )
+    wanted = Request("rewind", files(folder)[0], "rewind", 0, "ann", NOW_NS, decisions=decisions)
+    folder.ask(wanted)
+    request = folder.pending_request()
+    assert request is not None
+    assert request.decisions == decisions
+    assert folder.claim(request.request_id).decisions == decisions
+
+
+@pytest.mark.parametrize(
+    "decisions",
+    [
+        7, {}, [7], [{}], [RIGHT | {"value": "no base64!"}], [RIGHT | {"value": 7}], [RIGHT | {"op_id": ""}],
+        [RIGHT | {"op_id": "a" * 201}], [RIGHT | {"choice": None}], [RIGHT | {"form": "0"}], [RIGHT] * 1_001,
+        [RIGHT | {"form": True}], [RIGHT | {"by": ["ann"]}],
+    ],
+)  # fmt: skip
+def test_a_request_with_decisions_that_are_none_is_no_request_and_is_set_aside(
+    tmp_path: Path, decisions: object
+) -> None:
+    folder = filled(tmp_path, 1)
+    folder.ask(rewind(folder))
+    path = folder.path / "request"
+    found = json.loads(path.read_text())
+    path.write_text(json.dumps(found | {"decisions": [RIGHT]}))
+    assert folder.pending_request() is not None
+    path.write_text(json.dumps(found | {"decisions": decisions}))
+    with pytest.raises(DamagedCheckpointError, match="decisions"):
+        folder.pending_request()
+    assert folder.pending_request() is None
+
+
+def test_a_request_of_an_older_version_has_no_decisions_and_one_for_a_checkpoint_takes_none(tmp_path: Path) -> None:
+    folder = filled(tmp_path, 1)
+    folder.ask(rewind(folder))
+    path = folder.path / "request"
+    found = json.loads(path.read_text())
+    del found["decisions"]
+    path.write_text(json.dumps(found))
+    request = folder.pending_request()
+    assert request is not None
+    assert request.decisions == ()
+    path.unlink()
+    one = (RequestedDecision("a", "skip", None, None),)
+    with pytest.raises(InvalidValueError, match="decisions"):
+        folder.ask(Request("checkpoint", None, "", 0, "ann", NOW_NS, decisions=one))
+
+
+def test_answers_are_listed_the_newest_first_and_what_is_none_is_passed_over(tmp_path: Path) -> None:
+    folder = filled(tmp_path, 1)
+    for number in range(3):
+        put_answer(folder.path, Answer(f"{number:016x}", "refused", f"why {number}", NOW_NS + number))
+    (folder.path / "answer-zz").write_text("{}")
+    (folder.path / f"answer-{9:016x}").write_text("{")
+    assert [each.why for each in list_answers(folder.path)] == ["why 2", "why 1", "why 0"]

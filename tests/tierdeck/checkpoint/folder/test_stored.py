@@ -6,9 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
-import tempfile
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -204,15 +202,6 @@ def test_a_disk_that_takes_no_more_is_reported_and_nothing_is_left_behind(tmp_pa
         assert other.do("result = folder.save(packed(2)).sequence") == 2
     assert len(os.listdir(folder.path)) == len(before) + 1
     assert len(files(folder)) == 2
-
-
-@pytest.fixture
-def open_to_all() -> Iterator[Path]:
-    """A folder that other users may enter."""
-    path = Path(tempfile.mkdtemp())
-    path.chmod(0o755)
-    yield path
-    shutil.rmtree(path)
 
 
 def test_a_folder_that_can_only_be_read_is_listed_and_takes_no_save(open_to_all: Path) -> None:

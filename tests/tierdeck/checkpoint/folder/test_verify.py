@@ -11,7 +11,7 @@ import pytest
 from tests.tierdeck.checkpoint.folder.making import files, filled, flip, opened, packed
 from tests.tierdeck.checkpoint.sample import file_bytes, forged
 from tierdeck.checkpoint import AGENT_LIMITS, CONSOLE_LIMITS, Limits
-from tierdeck.checkpoint.folder import verify
+from tierdeck.checkpoint.folder import open_session_folder, verify
 from tierdeck.checkpoint.folder.deep import decode_in_child
 from tierdeck.checkpoint.limits import MB
 from tierdeck.errors import CheckpointError, NotFoundError, StoppedError
@@ -82,15 +82,31 @@ def test_each_kind_of_file_is_said_to_be_what_it_is(tmp_path: Path) -> None:
 
 def test_a_key_is_asked_for_and_what_it_shows_is_not_remembered(tmp_path: Path) -> None:
     folder = opened(tmp_path)
-    path = folder.save(packed(), key=KEY).path
+    path = open_session_folder(tmp_path, folder.session_id, key=KEY).save(packed()).path
     assert verify(path, CONSOLE_LIMITS, key=KEY, is_deep=True).state == "ok"
-    assert verify(path, CONSOLE_LIMITS, key=b"other").state == "damaged"
+    other = verify(path, CONSOLE_LIMITS, key=b"other")
+    assert (other.state, "another one" in (other.why or "")) == ("not verified", True)
     without = verify(path, CONSOLE_LIMITS)
     assert (without.state, without.is_from_cache) == ("not verified", False)
     assert "none is set" in (without.why or "")
     unkeyed = folder.save(packed()).path
     assert verify(unkeyed, CONSOLE_LIMITS).state == "ok"
-    assert verify(unkeyed, CONSOLE_LIMITS, key=KEY).state == "damaged"
+    demanded = verify(unkeyed, CONSOLE_LIMITS, key=KEY)
+    assert (demanded.state, "made without one" in (demanded.why or "")) == ("not verified", True)
+
+
+def test_a_keyed_file_that_lost_bits_is_damaged_with_any_key(tmp_path: Path) -> None:
+    path = tmp_path / "x.rlmckpt"
+    data = bytearray(file_bytes(key=KEY))
+    data[-200] ^= 1
+    path.write_bytes(data)
+    for key in (KEY, b"other"):
+        assert verify(path, CONSOLE_LIMITS, key=key).state == "damaged"
+    changed_trailer = bytearray(file_bytes(key=KEY))
+    changed_trailer[-1] ^= 1
+    path.write_bytes(changed_trailer)
+    found = verify(path, CONSOLE_LIMITS, key=KEY)
+    assert (found.state, "another one" in (found.why or "")) == ("not verified", True), "it can't be told from that"
 
 
 def test_a_file_beyond_the_limits_is_not_called_damaged(tmp_path: Path) -> None:

@@ -181,8 +181,9 @@ def test_a_file_full_of_marks_that_claim_much_is_read_quickly(folder: Path) -> N
 def test_what_is_no_journal_or_a_newer_one_is_refused_and_left_as_it_was(folder: Path) -> None:
     path = journal_path(folder, BRANCH)
     path.write_bytes(b"SQLite format 3\0" * 4)
-    with pytest.raises(DamagedCheckpointError, match="it is no journal"):
+    with pytest.raises(DamagedCheckpointError, match="it is no journal") as refused:
         Journal(folder, BRANCH)
+    assert "move it away" in str(refused.value.hint)
     path.unlink()
     journal(folder).start(entry())
     newer = bytearray(path.read_bytes())
@@ -284,7 +285,7 @@ def test_the_same_call_has_the_same_id_in_every_process_and_no_other_call_has_it
 
 def test_decisions_turns_and_calls_of_other_branches_are_read_again(folder: Path) -> None:
     mine = journal(folder)
-    mine.note_before([replace(entry(9), state="done", branch="ffffffff", result=store_value("sent"))])
+    mine.begin([], [replace(entry(9), state="done", branch="ffffffff", result=store_value("sent"))])
     mine.start(entry(1))
     mine.decide(entry(1).op_id, Decision("done", store_value("it arrived"), "ann"))
     mine.decide(entry(9).op_id, Decision("skip"))
@@ -312,3 +313,14 @@ def test_a_closed_journal_takes_nothing_more(folder: Path) -> None:
     with pytest.raises(CheckpointError, match="its session has left this branch, or has ended"):
         mine.finish(entry().op_id, "done", store_value("late"))
     assert states(folder) == ["running"]
+
+
+@pytest.mark.parametrize("size", [0, 10, 25])
+def test_a_journal_that_somebody_has_cut_is_not_written_behind_its_end(folder: Path, size: int) -> None:
+    mine = journal(folder)
+    mine.start(entry(1))
+    os.truncate(journal_path(folder, BRANCH), size)
+    with pytest.raises(CheckpointError, match=f"somebody has cut it to {size} of"):
+        mine.start(entry(2))
+    assert journal_path(folder, BRANCH).stat().st_size == size
+    assert Journal(folder, BRANCH).operations() == ()

@@ -86,6 +86,8 @@ def test_of_three_planned_mails_the_sent_one_is_not_repeated_the_begun_one_asks_
     with pytest.raises(UndecidedOperationError, match="under way when the session ended") as asked:
         calls[1].run(world.does("B again"))
     assert (asked.value.op_id, asked.value.exit_code) == (calls[1].op_id, 5)
+    with pytest.raises(InvalidValueError, match="its value can't be kept"):
+        again.decide(asked.value.op_id, "done", threading.Lock())
     again.decide(asked.value.op_id, "done", "id-B", by="ann")
     assert calls[1].run(world.does("B again")) == "id-B"
     assert calls[2].run(world.does("C", "id-C")) == "id-C"

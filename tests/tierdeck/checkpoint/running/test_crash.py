@@ -9,6 +9,7 @@ import pytest
 from tests.tierdeck.checkpoint.running.agent import Plan
 from tests.tierdeck.checkpoint.running.agent_process import failure_of, run_agent
 from tierdeck.checkpoint.folder import open_session_folder
+from tierdeck.checkpoint.journal import Decision, store_value
 from tierdeck.checkpoint.running import decide, operations_of, questions_of
 from tierdeck.errors import ConflictError, NotFoundError
 
@@ -159,18 +160,18 @@ def test_an_operator_decides_while_no_agent_runs_and_looking_changes_nothing(tmp
     assert (question.about.kind, question.about.request.value()) == ("mail", "think 5! 4")
     assert [entry.state for entry in operations_of(folder)][-2:] == ["done", "running"]
     assert before == {path: path.read_bytes() for path in folder.path.iterdir() if path.is_file()}
-    decide(folder, question.about.op_id, "done", 10, by="ann")
+    decide(folder, question.about.op_id, Decision("done", store_value(10), "ann"))
     with pytest.raises(NotFoundError):
-        decide(folder, "0" * 32, "skip")
+        decide(folder, "0" * 32, Decision("skip"))
     report = run_agent(Plan(str(tmp_path)))
     assert report is not None
     assert (report.answer, report.asked, len(mails(tmp_path))) == (ANSWER, [], 9)
     with folder.try_lease() or pytest.fail("it runs"), pytest.raises(ConflictError, match="an agent runs"):
-        decide(folder, question.about.op_id, "skip")
+        decide(folder, question.about.op_id, Decision("skip"))
 
 
 def test_a_session_that_made_no_calls_has_none_to_decide_about(tmp_path: Path) -> None:
     folder = open_session_folder(tmp_path, "run-1", create=True)
     assert (operations_of(folder), questions_of(folder)) == ((), ())
-    with pytest.raises(NotFoundError, match="has made no calls"):
-        decide(folder, "0" * 32, "skip")
+    with pytest.raises(NotFoundError, match="is not open there"):
+        decide(folder, "0" * 32, Decision("skip"))

@@ -102,5 +102,6 @@ def test_an_explicit_path_beats_a_request_which_is_refused_since_head_was_switch
     assert answer is not None
     assert (answer.state, answer.why) == (
         "refused",
-        "restore checkpoint: the session was switched since it was asked for",
+        f"restore checkpoint: HEAD was switched since it was asked for: it is at {second.file} "
+        "(generation 1, seen was 0)",
     )

@@ -66,8 +66,8 @@ def test_a_live_agent_goes_back_at_its_next_turn_and_only_then_it_is_called_appl
 ) -> None:
     with agent(root) as live:
         assert [live.turn(), live.turn(), live.turn()] == [1, 2, 3]
-        plan = json.loads(run("restore", "live:1", "--rewind", "--dry-run", "--json").stdout)["plan"]
-        assert (plan["is_live"], [each["turn"] for each in plan["made_since"]]) == (True, [2, 3])
+        told = json.loads(run("restore", "live:1", "--rewind", "--dry-run", "--json").stdout)
+        assert (told["plan"]["is_live"], [each["turn"] for each in told["operations"]]) == (True, [2, 3])
         asked = run("restore", "live:1", "--rewind", "--yes")
         assert asked.exit_code == 10
         request_id = asked.stdout.split()[1]

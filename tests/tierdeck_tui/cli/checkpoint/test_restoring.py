@@ -14,6 +14,7 @@ from tests.tierdeck_tui.cli.checkpoint.conftest import SESSION, Command
 from tests.tierdeck_tui.cli.terminal import in_terminal
 from tierdeck.checkpoint import Operation, load_checkpoint, open_checkpoint, pack_checkpoint
 from tierdeck.checkpoint.folder import Request, SessionFolder, list_sessions, open_session_folder
+from tierdeck.session import open_session
 
 
 def heads(folder: SessionFolder) -> list[int]:
@@ -87,11 +88,13 @@ def test_the_plan_shows_unfinished_operations_and_runs_none(run: Command, root: 
     )
     folder.save(pack_checkpoint(sample(session_id="mail", pending_operations=operations)))
     text = run("restore", "mail:1", "--dry-run").stdout
-    assert "2 operations not finished, and decided when the agent goes on" in text
-    assert "its outcome is not known, side effects" in text
-    assert "it was not begun, side effects" in text
-    plan = json.loads(run("restore", "mail:1", "--dry-run", "--json").stdout)["plan"]
-    assert [(each["op_id"], each["state"]) for each in plan["unfinished"]] == [("b", "running"), ("c", "pending")]
+    assert "2 operations not finished, or made since; what becomes of each" in text
+    assert "b  send  turn 5  outcome unknown, side effects" in text
+    assert "asks: it was begun on branch" in text
+    assert "c  send  turn 5  not begun, side effects" in text
+    assert "not asked: it is made when the agent comes to it" in text
+    told = json.loads(run("restore", "mail:1", "--dry-run", "--json").stdout)["operations"]
+    assert [(each["op_id"], each["state"]) for each in told] == [("c", "pending"), ("b", "running")]
 
 
 @pytest.mark.case("C12")
@@ -156,7 +159,7 @@ def test_a_running_agent_is_asked_and_nothing_is_called_done(run: Command, sessi
         word, request_id = result.stdout.split()
         assert word == "requested"
         assert heads(session) == [3]
-        assert f"go back to {session.listed()[0].file}" in run("request", SESSION).stdout
+        assert "go back to checkpoint 1, turn" in run("request", SESSION).stdout
         assert run("request", SESSION, "--answer", request_id).exit_code == 10
         session.claim(request_id)
         session.answer(request_id, "refused", "the file is damaged")
@@ -210,3 +213,30 @@ def test_looking_at_an_expired_request_leaves_it_to_the_agent(run: Command, sess
     session.ask(Request("checkpoint", None, "", 0, "ops", time.time_ns() - 3_600_000_000_000))
     assert run("request", SESSION).stdout.startswith("expired 1h ago by ops: save a checkpoint")
     assert (session.path / "request").exists()
+
+
+def test_a_request_with_choices_is_listed_with_them_then_as_at_work_and_then_as_answered(
+    run: Command, root: Path
+) -> None:
+    with open_session(None, "post", checkpoints=root, every=1) as session:
+        session.turn({})
+        session.operation("letter", "A").run(lambda: "receipt")
+        session.flush()
+        [operation] = json.loads(run("operations", "post:1", "--json").stdout)["operations"]
+        choice = f"{operation['op_id']}=done:[7]"
+        asked = run("restore", "post:1", "--rewind", "--yes", "--operation", choice)
+        assert asked.exit_code == 10
+        request_id = asked.stdout.split()[1]
+        assert "go back to checkpoint 1, turn 1, 1 call decided" in run("request", "post").stdout
+        document = json.loads(run("request", "post", "--json").stdout)
+        [decision] = document["request"]["decisions"]
+        assert (decision["choice"], decision["seen"], decision["value"]) == ("done", "done", [7])
+        folder = open_session_folder(root, "post")
+        folder.claim(request_id)
+        assert run("request", "post").stdout.startswith("at work: requested")
+        assert json.loads(run("request", "post", "--json").stdout)["claimed"]["request_id"] == request_id
+        folder.answer(request_id, "refused", "not now")
+        shown = run("request", "post")
+        assert (shown.stdout.split("  ")[0], "nothing is asked" in shown.stderr) == ("refused: not now", True)
+        [answer] = json.loads(run("request", "post", "--json").stdout)["answers"]
+        assert (answer["request_id"], answer["state"]) == (request_id, "refused")

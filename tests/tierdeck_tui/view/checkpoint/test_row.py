@@ -108,7 +108,15 @@ def test_no_branch_is_called_left_when_none_is_known_to_be_gone_on_from(folder: 
 
 
 @pytest.mark.parametrize(
-    ("cost", "words"), [(None, "–"), (0.0, "$0.00"), (0.25, "$0.25"), (0.0004, "$0.0004"), (1234.5, "$1,234.50")]
+    ("cost", "words"),
+    [
+        (None, "–"),
+        (0.0, "$0.00"),
+        (0.25, "$0.25"),
+        (0.0004, "$0.0004"),
+        (1234.5, "$1,234.50"),
+        (1e308, "$1.0e+308"),
+    ],
 )
 def test_an_unknown_cost_is_not_shown_as_nothing(cost: float | None, words: str) -> None:
     assert cost_words(cost) == words

@@ -16,7 +16,7 @@ from tierdeck.errors import DamagedCheckpointError, NotFoundError
 from tierdeck_tui.reading.checkpoint_contents import SECTIONS, SectionName, read_section, read_value
 from tierdeck_tui.reading.checkpoint_sessions import read_sessions, signature_of
 from tierdeck_tui.view.checkpoint.sections import MAX_MESSAGES, decoded_lines, section_lines
-from tierdeck_tui.view.checkpoint.tree import CheckpointRow, nothing_there, row_line, tree_rows
+from tierdeck_tui.view.checkpoint.tree import CheckpointRow, TreeRows, nothing_there, row_line
 from tierdeck_tui.view.line import text_of
 
 
@@ -88,8 +88,13 @@ def test_a_done_operation_shows_its_result_and_one_of_unknown_outcome_says_that(
         Operation("2", "tool", "running", 1, True, "send"),
     ))  # fmt: skip
     text = said(newest(folder), "operations", 78)
-    assert "result: 'answer'" in text
-    assert "its outcome is not known, side effects" in text
+    assert [row.rstrip() for row in text.splitlines()[:4]] == [
+        "model  done, turn 1, no side effects  1",
+        "  'question'",
+        "  it gave:",
+        "  'answer'",
+    ]
+    assert "tool  outcome unknown, turn 1, side effects" in text
 
 
 def test_a_variable_that_was_not_saved_says_why_and_another_name_says_that_there_is_none(
@@ -118,7 +123,7 @@ def test_the_tree_has_every_checkpoint_once_in_rows_of_the_width_asked_for(tmp_p
     other = open_session_folder(tmp_path, "other", create=True)
     save(other, 1, created_at_ns=1)
     sessions = read_sessions(tmp_path, {path.name for path in tmp_path.iterdir()})
-    rows = tree_rows(sessions)
+    rows = TreeRows(sessions)
     assert len({row.key for row in rows}) == len(rows)
     assert [row.listed.sequence for row in rows if isinstance(row, CheckpointRow)] == [4, 3, 2, 1, 1]
     for row in rows:
@@ -138,15 +143,15 @@ def test_a_session_whose_folder_can_not_be_listed_says_so_and_the_others_are_rea
 
 def test_the_signature_changes_with_a_save_a_mark_and_a_new_session(tmp_path: Path) -> None:
     folder = filled(tmp_path, 1)
-    seen = [signature_of(tmp_path, [folder.path.name])]
+    seen = [signature_of(tmp_path)]
     save(folder, 2)
-    seen.append(signature_of(tmp_path, [folder.path.name]))
+    seen.append(signature_of(tmp_path))
     folder.set_pin(folder.listed()[0].file, True)
-    seen.append(signature_of(tmp_path, [folder.path.name]))
+    seen.append(signature_of(tmp_path))
     open_session_folder(tmp_path, "another", create=True)
-    seen.append(signature_of(tmp_path, [folder.path.name]))
+    seen.append(signature_of(tmp_path))
     assert len(set(seen)) == len(seen)
-    assert signature_of(tmp_path, [folder.path.name]) == seen[-1]
+    assert signature_of(tmp_path) == seen[-1]
 
 
 def test_an_empty_root_and_a_missing_one_read_differently(tmp_path: Path) -> None:

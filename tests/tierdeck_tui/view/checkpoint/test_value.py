@@ -102,6 +102,7 @@ def test_a_deep_value_is_cut_and_says_so() -> None:
         pytest.param(Fraction(10**5000, 3), "Fraction, too long to print", id="long fraction"),
         (np.zeros((3, 4), "<f4"), "float32 array 3×4"),
         (np.float64(0.5), "np.float64(0.5)"),
+        pytest.param(np.frombuffer(b"\xff" * 8, "<U1"), "ndarray of text that is no Unicode", id="no Unicode"),
         (Record("dataclass", "app.Point", {}), "app.Point (its fields only)"),
         (Inert("module", "json"), "module json (a note; nothing is imported)"),
         (Placeholder(99, (1,), "newer"), "unknown, tag 99: newer"),

@@ -24,6 +24,10 @@ ENTRIES = (
     VerbEntry(
         "restore", "checkpoint.restoring", "Go on from a checkpoint: as a new session, or in place.", _CHANGE
     ),
+    VerbEntry(
+        "operations", "checkpoint.operations", "List calls that are not finished, and what is asked.", _CHANGE
+    ),
+    VerbEntry("decide", "checkpoint.operations", "Say what is done about a call that is asked about.", _CHANGE),
     VerbEntry("request", "checkpoint.requests", "Show what a live agent was asked for, or take it back.", _CHANGE),
     VerbEntry("label", "checkpoint.marking", "Give a checkpoint a label, or take it away.", _KEEP),
     VerbEntry("pin", "checkpoint.marking", "Keep checkpoints from being cleared away.", _KEEP),

@@ -6,16 +6,18 @@ from collections.abc import Sequence
 
 import click
 
-from tierdeck.checkpoint import CheckpointFile, Head, Loss, open_checkpoint, read_losses
+from tierdeck.checkpoint import Head, Loss, open_checkpoint, read_losses
 from tierdeck.checkpoint.folder import Listed, find_checkpoint
 from tierdeck.checkpoint.table import VARIABLE
-from tierdeck.errors import CheckpointError, NotFoundError
+from tierdeck.errors import CheckpointError
 from tierdeck.secret_scan import mask_secrets
-from tierdeck_tui.cli.checkpoint.place import checkpoints_option, use_checkpoints
+from tierdeck_tui.cli.checkpoint.place import checkpoints_option, key_option, use_checkpoints, use_key
+from tierdeck_tui.cli.checkpoint.sealed import seal_code
 from tierdeck_tui.cli.output import put, put_json, put_lines, talk
 from tierdeck_tui.cli.run import Run
 from tierdeck_tui.cli.terminal import width_cells
 from tierdeck_tui.cli.verb import Verb
+from tierdeck_tui.reading.checkpoint_contents import value_facts
 from tierdeck_tui.reading.checkpoint_parts import PART_NAMES, PartName, read_part
 from tierdeck_tui.view.checkpoint.form import checkpoint_form, head_form, loss_form, variable_form
 from tierdeck_tui.view.checkpoint.summary import summary_lines
@@ -32,20 +34,30 @@ _reveal_option = click.option("--reveal", is_flag=True, help="Show what looks li
 @click.argument("checkpoint")
 @click.option("--part", type=click.Choice(PART_NAMES), help="Show this part of it instead, decoded.")
 @_reveal_option
+@key_option
 @checkpoints_option
 @click.pass_obj
-def show_verb(run: Run, /, checkpoint: str, part: PartName | None, reveal: bool, checkpoints: str | None) -> int:
+def show_verb(
+    run: Run,
+    /,
+    checkpoint: str,
+    part: PartName | None,
+    reveal: bool,
+    key_file: str | None,
+    checkpoints: str | None,
+) -> int:
     """Show what a checkpoint says of itself, and what it could not keep; with --part its messages and the like.
 
-    A damaged or newer file is shown as that, and then it ends with 11.
+    A damaged or newer file is shown as that, and then it ends with 11. So it does when a key is set and the file
+    is not sealed with it.
     """
-    listed = find_checkpoint(use_checkpoints(run, checkpoints), checkpoint).listed
+    listed, key = find_checkpoint(use_checkpoints(run, checkpoints), checkpoint).listed, use_key(run, key_file)
     # Written when the file is closed: while it is open, a reader of the output who left would pass for its trouble.
     if part is not None:
         with open_checkpoint(listed.path) as file:
             value = read_part(file, part)
         _put_value(run, {"part": part}, value, reveal=reveal)
-        return 0
+        return seal_code(listed.path, key)
     try:
         with open_checkpoint(listed.path) as file:
             head, losses = file.head, read_losses(file)
@@ -55,19 +67,20 @@ def show_verb(run: Run, /, checkpoint: str, part: PartName | None, reveal: bool,
         _put_unreadable(run, listed, e)
         return e.exit_code
     _put_checkpoint(run, listed, head, losses)
-    return 0
+    return seal_code(listed.path, key)
 
 
 @click.command("vars", cls=Verb)
 @click.argument("checkpoint")
+@key_option
 @checkpoints_option
 @click.pass_obj
-def vars_verb(run: Run, /, checkpoint: str, checkpoints: str | None) -> None:
+def vars_verb(run: Run, /, checkpoint: str, key_file: str | None, checkpoints: str | None) -> int:
     """List the variables of a checkpoint with type, size and preview; none of them is decoded.
 
     A ! stands before one that is lost, or of which something is not as it was.
     """
-    listed = find_checkpoint(use_checkpoints(run, checkpoints), checkpoint).listed
+    listed, key = find_checkpoint(use_checkpoints(run, checkpoints), checkpoint).listed, use_key(run, key_file)
     with open_checkpoint(listed.path) as file:
         units, losses = file.table().variables, read_losses(file)
     if run.is_json:
@@ -81,40 +94,31 @@ def vars_verb(run: Run, /, checkpoint: str, checkpoints: str | None) -> None:
         put_lines(variables_lines(units, losses, width_cells()))
     if not units and not losses:
         talk("it holds no variable")
+    return seal_code(listed.path, key)
 
 
 @click.command("var", cls=Verb)
 @click.argument("checkpoint")
 @click.argument("name")
 @_reveal_option
+@key_option
 @checkpoints_option
 @click.pass_obj
-def var_verb(run: Run, /, checkpoint: str, name: str, reveal: bool, checkpoints: str | None) -> None:
+def var_verb(
+    run: Run, /, checkpoint: str, name: str, reveal: bool, key_file: str | None, checkpoints: str | None
+) -> int:
     """Show the value of one variable; no other one is decoded. A text is written whole, anything else as rows.
 
     --json writes all of it: what JSON has no type for as an object with "$type".
     """
-    listed = find_checkpoint(use_checkpoints(run, checkpoints), checkpoint).listed
+    listed, key = find_checkpoint(use_checkpoints(run, checkpoints), checkpoint).listed, use_key(run, key_file)
     with open_checkpoint(listed.path) as file:
-        losses = [loss for loss in read_losses(file) if loss.variable == name]
-        value = _variable(file, name, losses)
-        unit = file.unit(VARIABLE, name)
-    document = {**variable_form(unit), "losses": [loss_form(loss) for loss in losses]}
-    _put_value(run, document, value, reveal=reveal)
-    for loss in losses:
+        facts, unit = value_facts(file, name), file.unit(VARIABLE, name)
+    document = {**variable_form(unit), "losses": [loss_form(loss) for loss in facts.losses]}
+    _put_value(run, document, facts.value, reveal=reveal)
+    for loss in facts.losses:
         talk(f"not as it was: {loss.path} ({loss.type_name}): {loss.reason}")
-
-
-def _variable(file: CheckpointFile, name: str, losses: list[Loss]) -> object:
-    try:
-        return file.variable(name)
-    except NotFoundError as e:
-        if not losses:
-            raise
-        why = losses[0]
-        raise NotFoundError(
-            f"read variable {name[:80]!r}: it was not saved: {why.path} ({why.type_name}): {why.reason}"
-        ) from e
+    return seal_code(listed.path, key)
 
 
 def _put_checkpoint(run: Run, listed: Listed, head: Head, losses: Sequence[Loss]) -> None:

@@ -9,7 +9,13 @@ import click
 
 from tierdeck.checkpoint.family import FAMILY_FOLDER, FamilyImport, family_files, import_family_checkpoints
 from tierdeck.errors import EXIT_PARTLY_DONE, CheckpointError
-from tierdeck_tui.cli.checkpoint.place import checkpoints_option, root_to_change, use_checkpoints
+from tierdeck_tui.cli.checkpoint.place import (
+    checkpoints_option,
+    key_option,
+    root_to_change,
+    use_checkpoints,
+    use_key,
+)
 from tierdeck_tui.cli.output import put_json, put_lines, talk
 from tierdeck_tui.cli.path_argument import path_of
 from tierdeck_tui.cli.progress import ProgressBar
@@ -25,9 +31,12 @@ from tierdeck_tui.view.masked import masked_form
 @click.command("import", cls=Verb)
 @click.argument("files", nargs=-1, metavar="[FILE]...")
 @click.option("--dry-run", is_flag=True, help="Only say what would be taken over.")
+@key_option
 @checkpoints_option
 @click.pass_obj
-def import_verb(run: Run, /, files: tuple[str, ...], dry_run: bool, checkpoints: str | None) -> int:
+def import_verb(
+    run: Run, /, files: tuple[str, ...], dry_run: bool, key_file: str | None, checkpoints: str | None
+) -> int:
     """Take over JSON checkpoints of rlm-claude-code (1.0, 1.1); without a FILE those in ~/.rlm/checkpoints.
 
     They are marked as degraded: JSON made lists of tuples and text of what it has no type for, and none of that
@@ -36,8 +45,9 @@ def import_verb(run: Run, /, files: tuple[str, ...], dry_run: bool, checkpoints:
     """
     doing = "import checkpoints"
     root = use_checkpoints(run, checkpoints) if dry_run else root_to_change(run, checkpoints, doing)
+    key = use_key(run, key_file)
     with ProgressBar("importing") as bar:
-        found = import_family_checkpoints(root, _sources(files), is_dry_run=dry_run, on_progress=bar.show)
+        found = import_family_checkpoints(root, _sources(files), is_dry_run=dry_run, key=key, on_progress=bar.show)
     if run.is_json:
         put_json(masked_form(_document(found, is_dry_run=dry_run), reveal=False))
     else:

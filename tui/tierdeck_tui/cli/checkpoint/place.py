@@ -22,6 +22,29 @@ def checkpoints_option(function: F) -> F:
     )
 
 
+def key_option(function: F) -> F:
+    """The option `--key-file FILE`. The key itself is never typed: it would stand in the list of processes."""
+    return click.option(
+        "--key-file", metavar="FILE", help="The file with the key that the checkpoints are sealed with."
+    )(function)
+
+
+def use_key(run: Run, given: str | None) -> bytes | None:
+    """The operator's key: in the file that the option, the environment or the settings file names; None without.
+
+    Called after `use_checkpoints`, whose flag would come too late once the settings were read.
+
+    Raises:
+        ConfigError: the settings file or a variable is wrong.
+        CheckpointKeyError: the file can't be read, others can read it, or it holds no key.
+    """
+    from tierdeck.checkpoint.key_file import key_named, read_key_file
+
+    if given is not None:
+        return read_key_file(path_of(given))
+    return key_named(run.settings.checkpoints.key_file)
+
+
 def note_checkpoints(run: Run, given: str | None) -> None:
     """Have what the option said stand over the setting; what is said last wins."""
     run.use_flag("checkpoints.folder", given, "--checkpoints")

@@ -5,17 +5,24 @@ from __future__ import annotations
 import click
 
 from tierdeck.checkpoint.folder import SessionFolder
-from tierdeck.checkpoint.folder.retention import PrunePlan, PruneReport, RetentionPolicy, plan_prune, prune
+from tierdeck.checkpoint.folder.retention import PrunePlan, PruneReport, plan_prune, policy_of, prune
 from tierdeck.checkpoint.folder.trash import KEPT_DAYS, Trashed, empty_trash, list_trash, restore_from_trash
-from tierdeck.checkpoint.limits import MB
-from tierdeck.config import CheckpointSettings
 from tierdeck.errors import EXIT_PARTLY_DONE, NotFoundError
 from tierdeck.times import now_ms
 from tierdeck_tui.cli.ask import confirm
-from tierdeck_tui.cli.checkpoint.place import checkpoints_option, root_to_change, use_checkpoints
+from tierdeck_tui.cli.checkpoint.place import (
+    checkpoints_option,
+    key_option,
+    root_to_change,
+    use_checkpoints,
+    use_key,
+)
 from tierdeck_tui.cli.checkpoint.sessions import session_folder
+from tierdeck_tui.cli.frame import STOPPED
 from tierdeck_tui.cli.output import put, put_json, put_lines, talk
+from tierdeck_tui.cli.progress import ProgressBar
 from tierdeck_tui.cli.run import Run
+from tierdeck_tui.cli.stop_flag import stop_flag
 from tierdeck_tui.cli.terminal import width_cells
 from tierdeck_tui.cli.verb import Verb
 from tierdeck_tui.view.checkpoint.form import checkpoint_form
@@ -34,6 +41,7 @@ _COUNT = click.IntRange(min=1)
 @click.option("--keep-days", type=_COUNT, metavar="N", help="Keep nothing that is older.")
 @click.option("--dry-run", is_flag=True, help="Only say what would go and what would stay, and why.")
 @click.option("--yes", is_flag=True, help="Do not ask.")
+@key_option
 @checkpoints_option
 @click.pass_obj
 def prune_verb(
@@ -45,20 +53,25 @@ def prune_verb(
     keep_days: int | None,
     dry_run: bool,
     yes: bool,
+    key_file: str | None,
     checkpoints: str | None,
 ) -> int:
     """Move a session's old automatic checkpoints to the trash, from where they come back for seven days.
 
     Never what is pinned, labelled, saved on purpose, HEAD, what something began from, what has unfinished
     operations, what can't be read, or the newest that verifies. Says what goes and asks first; prints the files'
-    names. Ends with 10 when one of them came to be protected meanwhile.
+    names. Ends with 10 when one of them came to be protected meanwhile, with 130 when it was stopped: what was
+    moved by then is said, and comes back as the rest does.
     """
     for name, value in (("keep_last", keep_last), ("keep_mb", keep_mb), ("keep_days", keep_days)):
         run.use_flag(f"checkpoints.{name}", value, f"--{name.replace('_', '-')}")
     doing = "prune checkpoints"
     root = use_checkpoints(run, checkpoints) if dry_run else root_to_change(run, checkpoints, doing)
-    folder = session_folder(root, session)
-    plan = plan_prune(folder, _policy(run.settings.checkpoints))
+    folder = session_folder(root, session, key=use_key(run, key_file))
+    with stop_flag() as should_stop, ProgressBar("looking at what began there") as bar:
+        plan = plan_prune(
+            folder, policy_of(run.settings.checkpoints), on_progress=bar.show, should_stop=should_stop
+        )
     if dry_run:
         _put_plan(run, plan)
         return 0
@@ -66,8 +79,13 @@ def prune_verb(
         for each in prune_lines(plan, now_ms(), width_cells()):
             talk(text_of(each).rstrip())
         confirm(doing, f"{prune_words(plan)}?", is_sure=yes)
-    report = prune(folder, plan)
+    with stop_flag() as should_stop, ProgressBar("moving to the trash") as bar:
+        report = prune(folder, plan, on_progress=bar.show, should_stop=should_stop)
     _put_report(run, plan, report)
+    if report.is_stopped:
+        left = len(plan.delete) - len(report.moved) - len(report.passed_over)
+        talk(f"stopped; {counted(left, 'checkpoint')} of the plan not moved, and the same command moves the rest")
+        return STOPPED
     return EXIT_PARTLY_DONE if report.passed_over else 0
 
 
@@ -96,10 +114,6 @@ def trash_verb(
         _empty(run, folder, 0 if is_all else KEPT_DAYS, is_sure=yes)
     else:
         _list(run, folder)
-
-
-def _policy(keep: CheckpointSettings) -> RetentionPolicy:
-    return RetentionPolicy(keep.keep_last, keep.keep_mb * MB, keep.keep_days or None)
 
 
 def _put_plan(run: Run, plan: PrunePlan) -> None:

@@ -7,7 +7,14 @@ import time
 import click
 
 from tierdeck.checkpoint.folder import SessionFolder
-from tierdeck.checkpoint.folder.requests import Answer, Request, is_expired, read_request
+from tierdeck.checkpoint.folder.requests import (
+    CLAIM_FILE,
+    Answer,
+    is_expired,
+    list_answers,
+    read_request,
+)
+from tierdeck.checkpoint.running import request_checkpoint
 from tierdeck.errors import EXIT_PARTLY_DONE, ConflictError, NotFoundError
 from tierdeck.times import now_ms
 from tierdeck_tui.cli.checkpoint.place import checkpoints_option, root_to_change, use_checkpoints
@@ -15,8 +22,8 @@ from tierdeck_tui.cli.checkpoint.sessions import session_folder
 from tierdeck_tui.cli.output import put, put_json, put_lines, talk
 from tierdeck_tui.cli.run import Run
 from tierdeck_tui.cli.verb import Verb
-from tierdeck_tui.view.checkpoint.request import answer_line, request_line
-from tierdeck_tui.view.line import text_of
+from tierdeck_tui.view.checkpoint.request import answer_line, request_form, request_line
+from tierdeck_tui.view.line import Piece, line, text_of
 from tierdeck_tui.view.masked import masked_form
 
 WAIT = click.FloatRange(min=0, max=900)
@@ -43,10 +50,10 @@ def request_verb(
     label: str | None,
     checkpoints: str | None,
 ) -> int:
-    """Show what the agent of a session was asked for and has not seen yet; or ask it to save a checkpoint.
+    """Show what the agent of a session was asked for, is at, and has answered; or ask it to save a checkpoint.
 
-    An agent looks at the end of each turn, and a request lasts 15 minutes. --answer ends with 0 when it was
-    applied, with 5 when it was refused or expired, with 10 while nothing is known.
+    An agent looks at the end of each turn, and a request lasts 15 minutes; answers are kept for an hour. --answer
+    ends with 0 when it was applied, with 5 when it was refused or expired, with 10 while nothing is known.
     """
     if sum((asked is not None, take_back is not None, saves)) > 1:
         raise click.UsageError("--answer, --take-back and --checkpoint exclude each other")
@@ -59,9 +66,7 @@ def request_verb(
         return 0
     if saves:
         folder = session_folder(root_to_change(run, checkpoints, "ask for a checkpoint"), session)
-        _need_agent(folder)
-        request = Request("checkpoint", None, "", 0, run.actor, time.time_ns(), label)
-        return put_outcome(run, folder, folder.ask(request), wait_s=0)
+        return put_outcome(run, folder, request_checkpoint(folder, by=run.actor, label=label).request_id, wait_s=0)
     _show(run, session_folder(use_checkpoints(run, checkpoints), session))
     return 0
 
@@ -95,14 +100,23 @@ def _answer(folder: SessionFolder, request_id: str, wait_s: float) -> Answer | N
 
 def _show(run: Run, folder: SessionFolder) -> None:
     # Read as it lies there: `pending_request` would take away one that has expired, and looking changes nothing.
-    request = read_request(folder.path)
+    request, claimed = read_request(folder.path), read_request(folder.path, CLAIM_FILE)
+    answers = list_answers(folder.path)
     is_over = request is not None and is_expired(request, time.time_ns())
     if run.is_json:
-        document = {"is_live": folder.is_live(), "request": request, "is_expired": is_over}
+        document = {
+            "is_live": folder.is_live(),
+            "request": request_form(request),
+            "is_expired": is_over,
+            "claimed": request_form(claimed),
+            "answers": answers,
+        }
         put_json(masked_form(document, reveal=False))
-    elif request is not None:
-        put_lines([request_line(request, now_ms(), is_expired=is_over)])
-    if request is None:
+    else:
+        waiting = [] if request is None else [request_line(request, now_ms(), is_expired=is_over)]
+        at_work = [] if claimed is None else [line(Piece("at work: ", "warning"), *request_line(claimed, now_ms()))]
+        put_lines([*waiting, *at_work, *map(answer_line, answers)])
+    if request is None and claimed is None:
         talk("nothing is asked of its agent")
     if not folder.is_live():
         talk("no agent runs this session")
@@ -121,10 +135,3 @@ def _take_back(run: Run, folder: SessionFolder, request_id: str) -> None:
         put(request_id)
     if request is not None:
         talk(f"taken back: {text_of(request_line(request, now_ms()))}")
-
-
-def _need_agent(folder: SessionFolder) -> None:
-    if not folder.is_live():
-        raise ConflictError(
-            "ask for a checkpoint: no agent runs this session", hint="what it saved last is its newest checkpoint"
-        )

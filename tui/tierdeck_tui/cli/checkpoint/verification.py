@@ -10,7 +10,7 @@ import click
 from tierdeck.checkpoint import CONSOLE_LIMITS
 from tierdeck.checkpoint.folder import Listed, VerifyResult, find_checkpoint, verify
 from tierdeck.errors import CheckpointError, StoppedError
-from tierdeck_tui.cli.checkpoint.place import checkpoints_option, use_checkpoints
+from tierdeck_tui.cli.checkpoint.place import checkpoints_option, key_option, use_checkpoints, use_key
 from tierdeck_tui.cli.checkpoint.sessions import session_folder
 from tierdeck_tui.cli.frame import STOPPED
 from tierdeck_tui.cli.output import put_json, put_lines, talk
@@ -29,24 +29,33 @@ Verified = tuple[Path, VerifyResult]
 @click.argument("names", nargs=-1, metavar="CHECKPOINT...")
 @click.option("--session", metavar="ID", help="All checkpoints of this session.")
 @click.option("--deep", is_flag=True, help="Decode everything in them too, in a process of its own.")
+@key_option
 @checkpoints_option
 @click.pass_obj
 def verify_verb(
-    run: Run, /, names: tuple[str, ...], session: str | None, deep: bool, checkpoints: str | None
+    run: Run,
+    /,
+    names: tuple[str, ...],
+    session: str | None,
+    deep: bool,
+    key_file: str | None,
+    checkpoints: str | None,
 ) -> int:
     """Check each file against its trailer, and with --deep that everything in it can be read.
 
-    What was found is kept, and shows in `tierdeck checkpoint list`. Ends with 11 when one is not as it was
-    written, is newer, or can't be told; the others are checked all the same.
+    What was found is kept, and shows in `tierdeck checkpoint list`; not what was found with a key, since without
+    it nobody can say so. Ends with 11 when one is not as it was written, is newer, or can't be told; the others are
+    checked all the same.
     """
     root = use_checkpoints(run, checkpoints)
     if not names and session is None:
         raise click.UsageError("give checkpoints, or --session ID")
+    key = use_key(run, key_file)
     chosen = [find_checkpoint(root, name).listed for name in names]
     if session is not None:
         chosen += session_folder(root, session).listed()
     with stop_flag() as should_stop:
-        found = _verify_all(chosen, should_stop, is_deep=deep)
+        found = _verify_all(chosen, should_stop, is_deep=deep, key=key)
     _put(run, found)
     if len(found) < len(chosen):
         talk(f"stopped; {counted(len(chosen) - len(found), 'checkpoint')} not looked at")
@@ -54,14 +63,21 @@ def verify_verb(
     return 0 if all(result.state == "ok" for _, result in found) else CheckpointError.exit_code
 
 
-def _verify_all(chosen: Sequence[Listed], should_stop: StopFlag, *, is_deep: bool) -> list[Verified]:
+def _verify_all(
+    chosen: Sequence[Listed], should_stop: StopFlag, *, is_deep: bool, key: bytes | None
+) -> list[Verified]:
     """What was found of each; of fewer when it was stopped."""
     found: list[Verified] = []
     for each in chosen:
         try:
             with ProgressBar(f"verifying {each.file}") as bar:
                 result = verify(
-                    each.path, CONSOLE_LIMITS, is_deep=is_deep, on_progress=bar.show, should_stop=should_stop
+                    each.path,
+                    CONSOLE_LIMITS,
+                    is_deep=is_deep,
+                    key=key,
+                    on_progress=bar.show,
+                    should_stop=should_stop,
                 )
         except StoppedError:
             return found

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from tierdeck.checkpoint import Head, Loss, Operation, Summary, UnitEntry
+from tierdeck.checkpoint import Head, Loss, Summary, UnitEntry
 from tierdeck.checkpoint.folder import Listed, SessionInfo
 from tierdeck.checkpoint.folder.diff import Diff
 from tierdeck.checkpoint.table import PART
 from tierdeck_tui.reading.restore_plan import RestorePlan
-from tierdeck_tui.view.checkpoint.value_form import value_form
 
 
 def session_info_form(info: SessionInfo) -> dict[str, object]:
@@ -94,19 +93,6 @@ def loss_form(loss: Loss) -> Mapping[str, object]:
     }
 
 
-def operation_form(operation: Operation) -> Mapping[str, object]:
-    """An operation of a session; request and result in the form of values."""
-    return {
-        "op_id": operation.op_id,
-        "kind": operation.kind,
-        "state": operation.state,
-        "turn": operation.turn,
-        "has_side_effects": operation.has_side_effects,
-        "request": value_form(operation.request).form,
-        "result": value_form(operation.result).form,
-    }
-
-
 def diff_form(found: Diff) -> dict[str, object]:
     """What changed between two checkpoints: variables with what their tables say, parts by name alone."""
     return {
@@ -123,7 +109,7 @@ def diff_form(found: Diff) -> dict[str, object]:
 
 
 def plan_form(plan: RestorePlan) -> dict[str, object]:
-    """What a restore would do."""
+    """What a restore would do, without its calls."""
     return {
         "mode": plan.mode,
         "checkpoint": checkpoint_form(plan.target),
@@ -132,8 +118,6 @@ def plan_form(plan: RestorePlan) -> dict[str, object]:
         "present": None if plan.present is None else checkpoint_form(plan.present),
         "changes": None if plan.changes is None else diff_form(plan.changes),
         "losses": [loss_form(loss) for loss in plan.losses],
-        "unfinished": [operation_form(each) for each in plan.unfinished],
-        "made_since": [operation_form(each) for each in plan.made_since],
         "later": [each.path for each in plan.later],
         "session_cost_usd": plan.session_cost,
         "generation": plan.generation,

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tierdeck.checkpoint import Operation
 from tierdeck.checkpoint.family import DEGRADED
 from tierdeck_tui.reading.restore_plan import RestorePlan
 from tierdeck_tui.view.checkpoint.diff import diff_lines
 from tierdeck_tui.view.checkpoint.state import cost_words
-from tierdeck_tui.view.checkpoint.value import value_words
 from tierdeck_tui.view.checkpoint.variables import loss_lines, losses_words
 from tierdeck_tui.view.format import count, counted
 from tierdeck_tui.view.line import Line, Piece, fit, line
@@ -17,39 +15,28 @@ from tierdeck_tui.view.safe_text import safe
 from tierdeck_tui.view.wrap import wrap
 
 MAX_LISTED = 10
-_OUTCOMES = {
-    "running": "its outcome is not known",
-    "pending": "it was not begun",
-    "failed": "it failed",
-}
 
 
-def plan_lines(plan: RestorePlan, cells: int = 80) -> list[Line]:
-    """The whole plan in lines of at most `cells`; long lists are cut, and say by how much."""
-    sentences = [_what(plan), *_degraded(plan), _safety(plan), *_how(plan), _cost(plan)]
+def plan_lines(plan: RestorePlan, cells: int = 80, *, new_session_id: str | None = None) -> list[Line]:
+    """The plan without its calls, which have their choices; lines of at most `cells`, long lists cut.
+
+    Args:
+        new_session_id: what a fork is to be called instead of what the plan says.
+    """
+    sentences = [
+        _what(plan, new_session_id or plan.new_session_id),
+        *_degraded(plan),
+        _safety(plan),
+        *_how(plan),
+        _cost(plan),
+    ]
     lines = [part for sentence in sentences for part in wrap(line(*sentence), cells)]
     lines += [part for each in plan.problems for part in wrap(line(Piece(safe(each), "warning")), cells)]
     lines += _change_lines(plan, cells)
     if plan.losses:
         lines += wrap(line(Piece(f"the checkpoint lacks: {losses_words(plan.losses)}", "warning")), cells)
         lines += _indented(loss_lines(plan.losses[:MAX_LISTED], cells - 2), len(plan.losses), cells)
-    lines += _operation_lines("not finished, and decided when the agent goes on", plan.unfinished, cells)
-    lines += _operation_lines("made since then; asked about before they are made again", plan.made_since, cells)
     return lines
-
-
-def operation_line(operation: Operation, cells: int = 80) -> Line:
-    """One operation, exactly `cells` wide: kind, state, side effects, what was asked for."""
-    effects = "side effects" if operation.has_side_effects else "no side effects"
-    state = _OUTCOMES.get(operation.state, operation.state)
-    pieces = [
-        Piece(f"{safe(operation.kind)}  ", "type"),
-        Piece(
-            f"turn {operation.turn}  {state}, {effects}  ", "warning" if operation.state == "running" else "muted"
-        ),
-        Piece(safe(value_words(operation.request))),
-    ]
-    return fit(pieces, cells)
 
 
 def typed_answer(plan: RestorePlan) -> str:
@@ -57,10 +44,10 @@ def typed_answer(plan: RestorePlan) -> str:
     return str(plan.target.turn)
 
 
-def _what(plan: RestorePlan) -> list[Piece]:
+def _what(plan: RestorePlan, new_session_id: str | None) -> list[Piece]:
     where = f"checkpoint {plan.target.sequence} of {safe(plan.session_id)}, turn {plan.target.turn}"
     if plan.mode == "fork":
-        new = safe(plan.new_session_id) if plan.new_session_id else f"{safe(plan.session_id)}-fork-…"
+        new = safe(new_session_id) if new_session_id else f"{safe(plan.session_id)}-fork-…"
         return [
             Piece("fork ", "strong"),
             Piece(f"{where}: a new session {new} begins there; the old one stays as it is"),
@@ -114,14 +101,6 @@ def _change_lines(plan: RestorePlan, cells: int) -> list[Line]:
         return [line(Piece("what changes can't be told: the present can't be read", "warning"))]
     lines = [line(Piece("variables, from now to then:", "strong"))]
     return lines + diff_lines(plan.changes, cells, limit_rows=MAX_LISTED)
-
-
-def _operation_lines(heading: str, operations: Sequence[Operation], cells: int) -> list[Line]:
-    if not operations:
-        return []
-    head = f"{counted(len(operations), 'operation')} {heading}:"
-    rows = [operation_line(each, cells - 2) for each in operations[:MAX_LISTED]]
-    return wrap(line(Piece(head, "warning")), cells) + _indented(rows, len(operations), cells)
 
 
 def _indented(rows: Sequence[Line], total: int, cells: int) -> list[Line]:

@@ -16,7 +16,7 @@ from tierdeck_tui.view.safe_text import safe
 NS_PER_MS = 1_000_000
 _SIZE_CHARS = 9
 # Of number, turn, age, size and cost. Below so many cells they stand closer: the state needs the room.
-_WIDTHS, _CLOSE_WIDTHS = (5, 9, 5, 10, 9), (4, 7, 5, 9, 7)
+_WIDTHS, _CLOSE_WIDTHS = (4, 8, 5, 9, 9), (4, 7, 5, 9, 7)
 _WIDE_CELLS = 72
 
 
@@ -52,9 +52,13 @@ def branches(listed: Sequence[Listed]) -> list[Branch]:
         listed: of one session, in any order.
     """
     by_name: dict[str | None, list[Listed]] = {}
+    branch_of: dict[str, str] = {}
     for each in sorted(listed, key=lambda each: each.sequence, reverse=True):
-        by_name.setdefault(each.summary.branch if each.summary else None, []).append(each)
-    branch_of = {each.summary.checkpoint_id: each.summary.branch for each in listed if each.summary}
+        # Kept, the summaries of ten thousand would be walked by each full collection while somebody types.
+        summary = each.glance()
+        if summary is not None:
+            branch_of[summary.checkpoint_id] = summary.branch
+        by_name.setdefault(None if summary is None else summary.branch, []).append(each)
     found = [
         Branch(name, tuple(rows), any(each.is_head for each in rows), _follows(rows[-1], branch_of))
         for name, rows in by_name.items()

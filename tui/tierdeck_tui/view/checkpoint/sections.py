@@ -6,19 +6,20 @@ from collections.abc import Iterable, Mapping
 
 from tierdeck.checkpoint import Head, Loss, Operation
 from tierdeck.checkpoint.folder import Listed
+from tierdeck.checkpoint.folder.requests import is_expired
 from tierdeck.errors import TierdeckError
 from tierdeck.secret_scan import mask_secrets
 from tierdeck_tui.reading.checkpoint_contents import SectionFacts, SectionName, ValueFacts
 from tierdeck_tui.reading.checkpoint_sessions import SessionContents
 from tierdeck_tui.view.body import body_lines
-from tierdeck_tui.view.checkpoint.plan import operation_line
-from tierdeck_tui.view.checkpoint.request import request_line
-from tierdeck_tui.view.checkpoint.row import session_info_line
+from tierdeck_tui.view.checkpoint.request import answer_line, request_line
+from tierdeck_tui.view.checkpoint.row import NS_PER_MS, session_info_line
+from tierdeck_tui.view.checkpoint.state import OUTCOMES, effects_words
 from tierdeck_tui.view.checkpoint.summary import summary_lines
 from tierdeck_tui.view.checkpoint.tree import BranchRow, SessionRow
-from tierdeck_tui.view.checkpoint.value import kind_words, value_lines, value_words, whole_text
+from tierdeck_tui.view.checkpoint.value import kind_words, value_lines, whole_text
 from tierdeck_tui.view.checkpoint.variables import loss_lines, losses_words
-from tierdeck_tui.view.format import count, counted
+from tierdeck_tui.view.format import age, count, counted, size
 from tierdeck_tui.view.line import Line, Piece, line
 from tierdeck_tui.view.lines import Lines
 from tierdeck_tui.view.safe_text import safe
@@ -33,7 +34,12 @@ TITLES: Mapping[SectionName, str] = {
     "trajectory": "Events",
     "operations": "Operations",
 }
+_EMPTY: Mapping[SectionName, str] = {
+    "memory": "the working memory was empty",
+    "trajectory": "no event was recorded",
+}
 MAX_MESSAGES = 200
+_MAX_OPERATION_ROWS = 20
 _MAX_MESSAGE_CHARS = 4_000
 _MAX_TEXT_CHARS = 64_000
 _MAX_OPERATIONS = 500
@@ -49,11 +55,11 @@ def section_lines(facts: SectionFacts, cells: int, *, reveal: bool = False) -> L
         case "lost":
             return Lines(_lost(facts.losses, cells))
         case "operations":
-            return Lines(_operations(facts.operations, cells))
+            return Lines(_operations(facts.operations, cells, reveal=reveal))
         case "messages":
             return Lines(_messages(facts.part, cells, reveal=reveal))
         case _:
-            return Lines(_value(facts.part, cells, reveal=reveal))
+            return Lines(_part(facts.section, facts.part, cells, reveal=reveal))
 
 
 def decoded_lines(facts: ValueFacts, cells: int, *, reveal: bool = False) -> Lines:
@@ -78,15 +84,12 @@ def session_lines(row: SessionRow | BranchRow, contents: SessionContents | None,
     info = row.info
     parts = [
         line(Piece(safe(info.session_id), "strong")),
-        line(*_trimmed(session_info_line(info, now_ms, _WIDE_CELLS))[1:]),
+        _lstripped(_trimmed(session_info_line(info, now_ms, _WIDE_CELLS))[1:]),
         line(Piece(safe(str(info.path)), "muted")),
         line(""),
         _live_line(is_live=info.is_live),
+        *(_contents_lines(contents, now_ms) if contents is not None else ()),
     ]
-    if contents is not None and contents.request is not None:
-        parts.append(request_line(contents.request, now_ms))
-    problems = contents.problems if contents is not None else ()
-    parts += [line(Piece(safe(problem), "warning")) for problem in problems]
     if isinstance(row, BranchRow):
         parts += [line(""), line(f"branch {row.branch.name or 'not known'}: "
                                  f"{counted(len(row.branch.rows), 'checkpoint')}")]  # fmt: skip
@@ -95,15 +98,43 @@ def session_lines(row: SessionRow | BranchRow, contents: SessionContents | None,
     return Lines(part for one in parts for part in wrap(one, cells))
 
 
+def _contents_lines(contents: SessionContents, now_ms: int) -> Iterable[Line]:
+    """What its agent was asked for and answered, what lies in the trash, what is wrong."""
+    if contents.request is not None:
+        is_over = is_expired(contents.request, now_ms * NS_PER_MS)
+        yield request_line(contents.request, now_ms, is_expired=is_over)
+        if not is_over:
+            yield line(Piece("t takes it back", "muted"))
+    if contents.claimed is not None:
+        yield line(Piece("the agent is at it: ", "warning"), *request_line(contents.claimed, now_ms))
+    if contents.answer is not None:
+        old = age(contents.answer.at_ns // NS_PER_MS, now_ms)
+        yield line(Piece(f"its newest answer, {old} ago: ", "muted"), *answer_line(contents.answer))
+    if contents.trash:
+        total = size(sum(each.size_bytes for each in contents.trash))
+        yield line(
+            Piece(f"in the trash: {counted(len(contents.trash), 'checkpoint')}, {total}; x opens it", "muted")
+        )
+    yield from (line(Piece(safe(problem), "warning")) for problem in contents.problems)
+
+
 def _live_line(*, is_live: bool) -> Line:
     if is_live:
-        return line(Piece("an agent runs it: a rewind is asked of it, and it answers at its turn's end", "good"))
+        return line(
+            Piece(
+                "an agent runs it: it is asked for a rewind (R) or a checkpoint (c), and answers at its turn's end",
+                "good",
+            )
+        )
     return line(Piece("no agent runs it now", "muted"))
 
 
 def _summary(listed: Listed, head: Head | None, cells: int) -> Iterable[Line]:
-    # The path comes whole, to be copied from a terminal's output; here its end is what tells files apart.
-    return (part for one in summary_lines(listed, head, cells) for part in wrap(one, cells))
+    # Elsewhere the path comes whole, to be copied (here `y` does that); in a pane it would break anywhere.
+    yield from wrap(line(Piece(safe(listed.file), "strong")), cells)
+    yield from wrap(line(Piece(safe(str(listed.folder)), "muted")), cells)
+    for one in summary_lines(listed, head, cells)[1:]:
+        yield from wrap(one, cells)
 
 
 def _lost(losses: tuple[Loss, ...], cells: int) -> Iterable[Line]:
@@ -115,15 +146,35 @@ def _lost(losses: tuple[Loss, ...], cells: int) -> Iterable[Line]:
     yield from loss_lines(losses, cells)
 
 
-def _operations(operations: tuple[Operation, ...], cells: int) -> Iterable[Line]:
+def _operations(operations: tuple[Operation, ...], cells: int, *, reveal: bool) -> Iterable[Line]:
     if not operations:
         yield line(Piece("no operation was planned or under way", "muted"))
     for each in operations[:_MAX_OPERATIONS]:
-        yield from wrap(_trimmed(operation_line(each, _WIDE_CELLS)), cells)
-        if each.state == "done":
-            yield from wrap(line(Piece(f"  result: {safe(value_words(each.result))}", "muted")), cells)
+        yield from wrap(_operation_head(each), cells)
+        yield from _indented("", each.request, cells, reveal=reveal)
+        if each.state in ("done", "failed"):
+            yield from _indented(
+                "it gave:" if each.state == "done" else "it said:", each.result, cells, reveal=reveal
+            )
+        yield line("")
     if len(operations) > _MAX_OPERATIONS:
         yield _more(len(operations) - _MAX_OPERATIONS)
+
+
+def _operation_head(operation: Operation) -> Line:
+    is_open = operation.state in ("running", "failed")
+    return line(
+        Piece(f"{safe(operation.kind)}  ", "strong"),
+        Piece(OUTCOMES.get(operation.state, operation.state), "warning" if is_open else "plain"),
+        Piece(f", turn {operation.turn}, {effects_words(operation)}  {safe(operation.op_id)}", "muted"),
+    )
+
+
+def _indented(name: str, value: object, cells: int, *, reveal: bool) -> Iterable[Line]:
+    if name:
+        yield line(Piece(f"  {name}", "muted"))
+    for row in value_lines(value, cells - 2, limit_rows=_MAX_OPERATION_ROWS, reveal=reveal):
+        yield (Piece("  "), *row)
 
 
 def _messages(part: object, cells: int, *, reveal: bool) -> Iterable[Line]:
@@ -142,6 +193,12 @@ def _messages(part: object, cells: int, *, reveal: bool) -> Iterable[Line]:
         yield line("")
     if len(part) > MAX_MESSAGES:
         yield _more(len(part) - MAX_MESSAGES)
+
+
+def _part(section: SectionName, part: object, cells: int, *, reveal: bool) -> Iterable[Line]:
+    if part is None or (type(part) in (dict, list) and not part):
+        return [line(Piece(_EMPTY.get(section, "nothing"), "muted"))]
+    return _value(part, cells, reveal=reveal)
 
 
 def _value(value: object, cells: int, *, reveal: bool) -> Iterable[Line]:
@@ -165,6 +222,10 @@ def _text(text: str, limit_chars: int, cells: int, *, reveal: bool) -> Iterable[
 def _trimmed(padded: Line) -> Line:
     """The line without the blanks that fill it up."""
     return padded if padded[-1].text.strip() else padded[:-1]
+
+
+def _lstripped(one: Line) -> Line:
+    return (Piece(one[0].text.lstrip(), one[0].role), *one[1:])
 
 
 def _more(number: int) -> Line:

@@ -4,15 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from tierdeck.checkpoint import Summary
+from tierdeck.checkpoint import Operation, Summary
 from tierdeck.checkpoint.family import DEGRADED
 from tierdeck.checkpoint.folder import Listed
+from tierdeck.checkpoint.journal import Entry
 from tierdeck_tui.view.format import NONE, count, counted
 from tierdeck_tui.view.line import Piece
 from tierdeck_tui.view.safe_text import safe
 
+_LONG_COST = 1_000_000  # in full, it would push the other words out of a row
 UNFINISHED = ("pending", "running", "failed")
 """The states of operations that somebody has to decide about after a restore."""
+
+
+OUTCOMES: Mapping[str, str] = {
+    "running": "outcome unknown",
+    "pending": "not begun",
+    "failed": "failed",
+    "done": "done",
+    "cancelled": "skipped",
+}
+"""What an operation's state means to a person."""
 
 
 def state_pieces(listed: Listed) -> list[Piece]:
@@ -41,6 +53,11 @@ def unfinished_words(pending: Mapping[str, int]) -> list[str]:
     return [f"{count(pending[state])} {state}" for state in UNFINISHED if pending.get(state)]
 
 
+def effects_words(call: Entry | Operation) -> str:
+    """Whether making the call twice does harm, as its agent has said."""
+    return "side effects" if call.has_side_effects else "no side effects"
+
+
 def mark_pieces(listed: Listed) -> list[Piece]:
     """Its marks: HEAD, pinned, and the label; each with a blank before it."""
     pieces = [Piece(" HEAD", "strong")] if listed.is_head else []
@@ -53,6 +70,8 @@ def mark_pieces(listed: Listed) -> list[Piece]:
 
 def cost_words(cost: float | None) -> str:
     """US dollars, `$0.25`; `–` when it is not known, which is not nothing."""
+    if cost is not None and cost >= _LONG_COST:
+        return f"${cost:.1e}"
     return NONE if cost is None else f"${cost:,.2f}" if cost == 0 or cost >= 0.01 else f"${cost:,.4f}"
 
 

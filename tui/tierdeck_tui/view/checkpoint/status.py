@@ -6,23 +6,26 @@ from collections.abc import Sequence
 
 from tierdeck.errors import TierdeckError
 from tierdeck_tui.reading.checkpoint_sessions import Sessions
-from tierdeck_tui.view.format import counted, size
+from tierdeck_tui.view.checkpoint.row import NS_PER_MS
+from tierdeck_tui.view.checkpoint.state import mark_pieces, state_pieces
+from tierdeck_tui.view.checkpoint.tree import CheckpointRow
+from tierdeck_tui.view.format import age, counted, size
 from tierdeck_tui.view.line import Line, Piece, line
 from tierdeck_tui.view.sanitise import visible
 from tierdeck_tui.view.search_status import marked_piece
 
 
-def status_line(sessions: Sessions | None, marked: int, waiting: Sequence[int]) -> Line:
+def status_line(sessions: Sessions | None, marked: int, waiting: Sequence[str]) -> Line:
     """What waits for an agent's answer, how many are marked, how much there is.
 
     Args:
         sessions: None while they are being read.
-        waiting: the turns that agents were asked to go back to.
+        waiting: what agents were asked for: "back to turn 10".
     """
     if sessions is None:
         return line(Piece("reading the checkpoint folder…", "muted"))
-    asked = [Piece(f"requested: back to turn {turn}; the agent has not answered (t takes it back) · ", "warning")
-             for turn in waiting]  # fmt: skip
+    asked = [Piece(f"requested: {what}; the agent has not answered (t takes it back) · ", "warning")
+             for what in waiting]  # fmt: skip
     numbers = [
         counted(len(sessions.infos), "session"),
         counted(sum(info.checkpoints for info in sessions.infos), "checkpoint"),
@@ -32,6 +35,18 @@ def status_line(sessions: Sessions | None, marked: int, waiting: Sequence[int]) 
     running = [Piece(f" · {live} live", "good")] if live else []
     where = Piece(f" · {visible(str(sessions.root), one_line=True)}", "muted")
     return line(*asked, marked_piece(marked), Piece(" · ".join(numbers), "strong"), *running, where)
+
+
+def subject_line(row: CheckpointRow, now_ms: int) -> Line:
+    """Which checkpoint is looked into while the tree is out of sight: `s-14 · checkpoint 4 · turn 6 · 4h · ok`."""
+    listed = row.listed
+    made_ms = None if listed.summary is None else listed.summary.created_at_ns // NS_PER_MS
+    return line(
+        Piece(visible(row.info.session_id, one_line=True), "strong"),
+        Piece(f" · checkpoint {listed.sequence} · turn {listed.turn} · {age(made_ms, now_ms)} · "),
+        *state_pieces(listed),
+        *mark_pieces(listed),
+    )
 
 
 def failed_lines(error: TierdeckError) -> list[Line]:

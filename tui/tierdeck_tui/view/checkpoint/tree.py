@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import overload
 
 from tierdeck.checkpoint.folder import Listed, SessionInfo
 from tierdeck_tui.reading.checkpoint_sessions import SessionContents, Sessions
@@ -43,7 +46,7 @@ class BranchRow:
 
 @dataclass(frozen=True, slots=True)
 class CheckpointRow:
-    """A checkpoint of an opened session; `is_left` on a branch that the session does not go on from."""
+    """A checkpoint of an opened session; `is_left` where the session does not go on from it: see `_Part`."""
 
     info: SessionInfo
     listed: Listed
@@ -52,21 +55,48 @@ class CheckpointRow:
     @property
     def key(self) -> str:
         """What tells it from the other rows."""
-        return f"{self.info.path.name}/{self.listed.file}"
+        return _key(self.info.path.name, self.listed)
 
 
 TreeRow = SessionRow | BranchRow | CheckpointRow
 
 
-def tree_rows(sessions: Sessions) -> list[TreeRow]:
-    """All rows, sessions in their order, in each the branches, in each the checkpoints, the newest first."""
-    rows: list[TreeRow] = []
-    for info in sessions.infos:
-        contents = sessions.contents.get(info.path.name)
-        rows.append(SessionRow(info, contents))
-        if contents is not None:
-            rows += _inside(info, contents)
-    return rows
+class TreeRows(Sequence[TreeRow]):
+    """All rows: sessions in their order, in each the branches, in each the checkpoints, the newest first.
+
+    A row is made when it is asked for: of ten thousand a screen shows forty, and each that is kept is one more
+    thing for a full collection to walk while somebody types.
+    """
+
+    def __init__(self, sessions: Sessions) -> None:
+        self._parts = [part for info in sessions.infos for part in _parts_of(info, sessions)]
+        self._starts = [0]
+        for part in self._parts:
+            self._starts.append(self._starts[-1] + len(part))
+
+    def __len__(self) -> int:
+        return self._starts[-1]
+
+    @overload
+    def __getitem__(self, index: int) -> TreeRow: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[TreeRow]: ...
+
+    def __getitem__(self, index: int | slice) -> TreeRow | Sequence[TreeRow]:
+        if isinstance(index, slice):
+            return [self[number] for number in range(*index.indices(len(self)))]
+        number = range(len(self))[index]
+        at = bisect_right(self._starts, number) - 1
+        return self._parts[at].row(number - self._starts[at])
+
+    def keys(self) -> Iterator[str]:
+        """The rows' keys, from the top."""
+        return (key for part in self._parts for key in part.row_keys())
+
+    def checkpoint_keys(self) -> Iterator[str]:
+        """The keys of the rows that are checkpoints."""
+        return (key for part in self._parts for key in part.row_keys()[len(part.heads) :])
 
 
 def row_line(row: TreeRow, now_ms: int, cells: int) -> Line:
@@ -98,16 +128,48 @@ def nothing_there(sessions: Sessions, cells: int) -> list[Line]:
     ]
 
 
-def _inside(info: SessionInfo, contents: SessionContents) -> list[TreeRow]:
-    found = branches(contents.listed)
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """A session's heading, a branch's, or none of both; and the checkpoints below it.
+
+    The first `left` of these were left: all of a branch without HEAD, on HEAD's what is newer than HEAD.
+    """
+
+    info: SessionInfo
+    heads: tuple[SessionRow | BranchRow, ...]
+    listed: tuple[Listed, ...] = ()
+    left: int = 0
+
+    def __len__(self) -> int:
+        return len(self.heads) + len(self.listed)
+
+    def row(self, number: int) -> TreeRow:
+        if number < len(self.heads):
+            return self.heads[number]
+        at = number - len(self.heads)
+        return CheckpointRow(self.info, self.listed[at], at < self.left)
+
+    def row_keys(self) -> list[str]:
+        folder = self.info.path.name
+        return [*(head.key for head in self.heads), *(_key(folder, each) for each in self.listed)]
+
+
+def _parts_of(info: SessionInfo, sessions: Sessions) -> Iterator[_Part]:
+    contents = sessions.contents.get(info.path.name)
+    yield _Part(info, (SessionRow(info, contents),))
+    found = branches(contents.listed) if contents is not None else []
     has_head = any(branch.has_head for branch in found)
-    rows: list[TreeRow] = []
     for branch in found:
-        is_left = has_head and not branch.has_head
-        if len(found) > 1:
-            rows.append(BranchRow(info, branch, has_head))
-        rows += [CheckpointRow(info, listed, is_left) for listed in branch.rows]
-    return rows
+        heads = (BranchRow(info, branch, has_head),) if len(found) > 1 else ()
+        yield _Part(info, heads, branch.rows, _left(branch) if has_head else 0)
+
+
+def _left(branch: Branch) -> int:
+    return next((at for at, each in enumerate(branch.rows) if each.is_head), len(branch.rows))
+
+
+def _key(folder: str, listed: Listed) -> str:
+    return f"{folder}/{listed.file}"
 
 
 def _tail(text: str, cells: int) -> str:

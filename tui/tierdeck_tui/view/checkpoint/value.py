@@ -118,6 +118,8 @@ def leaf_text(value: object) -> str:
         return repr(value)
     except ValueError:  # it holds an int of more digits than Python prints
         return f"{type(value).__name__}, too long to print"
+    except SystemError:  # what numpy raises for text of its own that is no Unicode
+        return f"{type(value).__name__} of text that is no Unicode"
 
 
 def whole_text(value: object) -> str | None:

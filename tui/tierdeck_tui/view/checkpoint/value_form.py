@@ -6,6 +6,7 @@
 {"$type": "bytes", "base64": "…"}                     also bytearray
 {"$type": "again", "path": "['a'][0]"}                the object that stands there already, or holds this one
 {"$type": "deep", "preview": "…"}                     beyond the depth or the number that are written
+{"$type": "unread", "why": "…"}                       a stored value that is damaged, or beyond a limit
 """
 
 from __future__ import annotations
@@ -16,8 +17,10 @@ from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 
-from tierdeck.checkpoint import Inert, Placeholder, Record, Unsaved
+from tierdeck.checkpoint import CONSOLE_LIMITS, Inert, Placeholder, Record, Unsaved
+from tierdeck.checkpoint.journal import StoredValue
 from tierdeck.checkpoint.preview import preview
+from tierdeck.errors import CheckpointError
 from tierdeck_tui.view.checkpoint.value import leaf_text
 
 # Each level takes up to four of Python's frames in the writer of JSON, and a thousand is all there is.
@@ -47,6 +50,16 @@ def value_form(value: object) -> ValueForm:
     forming = _Forming()
     form = _form(value, "", 0, forming)
     return ValueForm(form, forming.is_whole)
+
+
+def stored_form(stored: StoredValue | None) -> object:
+    """The form of a value that lies in a journal or a request, read by the console's limits; None for none."""
+    if stored is None:
+        return None
+    try:
+        return value_form(stored.value(CONSOLE_LIMITS)).form
+    except CheckpointError as e:
+        return {_TYPE: "unread", "why": e.message}
 
 
 def _form(value: object, path: str, depth: int, forming: _Forming) -> object:

@@ -184,6 +184,13 @@ async def test_a_label_typed_without_going_to_the_box_keeps_its_first_character(
     assert deck.app.screen.query_one("#reason", Input).value == "older"
 
 
+@pytest.mark.parametrize("key", ["R", "l", "p", "y"])
+async def test_on_a_session_what_needs_a_checkpoint_says_so(deck: Deck, key: str) -> None:
+    await deck.press("left", key)
+    assert deck.app.screen is deck.screen
+    assert "checkpoint" in deck.told
+
+
 async def test_pin_pins_the_marked_ones_and_releases_when_all_are_pinned(deck: Deck, folder: SessionFolder) -> None:
     await deck.press("j", "space", "space", "p")
     await deck.until(lambda: [each.is_pinned for each in folder.listed()] == [True, True, False])

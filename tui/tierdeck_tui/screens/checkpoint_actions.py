@@ -214,7 +214,9 @@ class CheckpointActionsScreen(JobScreen):
     def action_copy_checkpoint(self) -> None:
         """Copy the checkpoint's path, its id, or a command."""
         row = self.subject()
-        if row is not None:
+        if row is None:
+            self.notify("copies are of a checkpoint: go to one")
+        else:
             self._copy(row)
 
     @work(group="change", description="copy")

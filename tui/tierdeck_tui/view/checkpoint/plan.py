@@ -99,7 +99,7 @@ def _change_lines(plan: RestorePlan, cells: int) -> list[Line]:
         return [line(Piece("the session stands there already", "muted"))]
     if plan.changes is None:
         return [line(Piece("what changes can't be told: the present can't be read", "warning"))]
-    lines = [line(Piece("variables, from now to then:", "strong"))]
+    lines = [line(Piece("what differs, from now to then:", "strong"))]
     return lines + diff_lines(plan.changes, cells, limit_rows=MAX_LISTED)
 
 

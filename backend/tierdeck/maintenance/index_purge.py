@@ -1,4 +1,4 @@
-"""Purged memories taken out of the index file: their vectors zeroed, their state gone, its log emptied."""
+"""Purged memories taken out of the index file: vectors zeroed, state and words gone, its log emptied."""
 
 from __future__ import annotations
 
@@ -18,6 +18,9 @@ from tierdeck.store import Store
 def purge_index(store: Store, ids: Sequence[str]) -> tuple[int, list[str]]:
     """Remove memories' vectors from the store's index file, and the copy of the index in the cache if there is one.
 
+    All extra terms and words of the store go with them, since nothing there tells whose they are; the next run of
+    the indexer makes them anew.
+
     Returns:
         How many vectors were removed, and what could not be done, in sentences.
     """
@@ -30,13 +33,17 @@ def purge_index(store: Store, ids: Sequence[str]) -> tuple[int, list[str]]:
     try:
         return _remove(store, ids)
     except TierdeckError as e:
-        return 0, [f"vectors may still stand in {path}: {e.message}; `tierdeck embed --rebuild` makes it anew"]
+        return 0, [
+            f"vectors and words may still stand in {path}: {e.message}; `tierdeck embed --rebuild` makes it anew"
+        ]
 
 
 def _remove(store: Store, ids: Sequence[str]) -> tuple[int, list[str]]:
     # Here, not above: the command line must not pay for numpy when there is no index.
     from tierdeck.embed.catch_up import remove_nodes
     from tierdeck.index.file import index_errors, open_for_writing
+    from tierdeck.terms.term_table import empty_terms
+    from tierdeck.terms.vocabulary import empty_vocabulary
     from tierdeck.vectors.bit_check import bit_fault, rebuild_bits
     from tierdeck.vectors.model_record import current_model
 
@@ -49,8 +56,12 @@ def _remove(store: Store, ids: Sequence[str]) -> tuple[int, list[str]]:
             if model is not None and bit_fault(conn, model, chunks=0) is not None:
                 rebuild_bits(conn, model)  # what is out of step could not be taken out
             remove_nodes(conn, ids)  # vec0 0.1.9 writes zeros over a deleted vector
+            empty_terms(conn)
+            empty_vocabulary(conn)
         is_emptied = db.empty_wal(conn)
-    return count, [] if is_emptied else [f"{path.name}-wal may still hold vectors while another program reads"]
+    return count, [] if is_emptied else [
+        f"{path.name}-wal may still hold vectors and words while another program reads"
+    ]
 
 
 def _count_vectors(conn: apsw.Connection, ids: Sequence[str]) -> int:

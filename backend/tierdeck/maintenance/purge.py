@@ -92,7 +92,7 @@ def preview_purge(store: Store, ids: Sequence[str]) -> PurgePreview:
 
 
 def purge(store: Store, ids: Sequence[str], *, actor: str, reason: str) -> PurgeReport:
-    """Remove memories' texts from the store for good: text, metadata, revisions, vectors, full-text terms.
+    """Remove memories' texts from the store for good: text, metadata, revisions, vectors, words in every index.
 
     Each leaves an empty memory in the archive and a row of kind "purge" among its revisions, with the digest of
     what stood there. Reasons given for moving or holding it go too, also from the promotion log, which is chained

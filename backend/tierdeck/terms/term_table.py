@@ -96,6 +96,16 @@ def put_rows(conn: apsw.Connection, rows: Iterable[tuple[int, bytes, TextTerms]]
         conn.execute(f"INSERT OR REPLACE INTO {ROWS} VALUES (?, ?, ?)", (n, digest, made.is_partial))
 
 
+def empty_terms(conn: apsw.Connection) -> None:
+    """Take everything out, inside the caller's transaction; the next run makes it anew.
+
+    A memory's terms alone would stay in the older segments of FTS5 until these are merged.
+    """
+    if has_terms(conn):
+        conn.execute(f"INSERT INTO {TERMS} ({TERMS}) VALUES ('delete-all'); DELETE FROM {ROWS}")
+        save_progress(conn, TermProgress())
+
+
 def remove_rows(conn: apsw.Connection, numbers: Iterable[int]) -> None:
     """Take memories out; inside the caller's transaction."""
     for n in numbers:

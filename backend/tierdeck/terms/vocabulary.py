@@ -64,6 +64,13 @@ def save_vocabulary(conn: apsw.Connection, words: list[Word], store_rows: int) -
     set_setting(conn, "vocabulary_rows", store_rows)
 
 
+def empty_vocabulary(conn: apsw.Connection) -> None:
+    """Take all words out, inside the caller's transaction; the next run takes them in anew."""
+    conn.execute(_SCHEMA)
+    conn.execute(f"DELETE FROM {VOCABULARY}")
+    set_setting(conn, "vocabulary_rows", None)
+
+
 def has_vocabulary(conn: apsw.Connection) -> bool:
     """Whether the file has the table, with something in it."""
     row = conn.execute("SELECT 1 FROM sqlite_master WHERE name = ?", (VOCABULARY,)).fetchone()

@@ -31,6 +31,7 @@ from tierdeck.promote.moves.holds import hold, holds
 from tierdeck.promote.moves.override import archive_nodes, override_tier
 from tierdeck.promote.moves.runs import runs
 from tierdeck.promote.records import LogFilter
+from tierdeck.search import hybrid_search
 from tierdeck.store import (
     Store,
     add_node,
@@ -45,6 +46,7 @@ from tierdeck.store import (
     revisions,
     tier_moves,
 )
+from tierdeck.terms.fill import fill_terms
 from tierdeck.transfer.jsonl_import import import_jsonl
 from tierdeck.vectors.vector_index import open_vector_index
 
@@ -154,6 +156,23 @@ def test_vectors_are_removed_from_the_index_and_the_cache(store: Store) -> None:
     with again:
         assert again.vectors_count == kept - 1
         assert again.vectors([node_id]) == {}
+
+
+def test_no_word_and_no_part_of_a_name_stays_in_the_index_file(store: Store) -> None:
+    node = add_node(store, NodeDraft(f"sealedVaultHarborKey is {SECRET}"))
+    add_node(store, NodeDraft("getShippingMethodId stays"))
+    run_indexer(store, FakeEmbedder(), OFF)
+    held = (WORD, b"vaultharbor", b"sealedvaultharborkey")
+    index_name = beside_index_path(store.path).name
+    assert index_name in files_with(store.path.parent, WORD)
+    assert index_name in files_with(store.path.parent, b"vaultharbor")
+    assert hybrid_search(store, "vaultHarbor", alpha=0).hits  # the index file is open for search as well
+    assert purge(store, [node.id], actor="me", reason="leaked").is_erased
+    for _ in range(2):
+        assert files_with(store.path.parent, *held) == set()
+        assert hybrid_search(store, "vaultHarbor", alpha=0).hits == ()
+        assert len(hybrid_search(store, "shipping", alpha=0).hits) == 1
+        fill_terms(store)
 
 
 def test_backups_that_hold_it_and_copies_in_other_memories_are_named(store: Store) -> None:

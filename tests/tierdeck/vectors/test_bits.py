@@ -11,7 +11,6 @@ from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
-import apsw
 import numpy as np
 import pytest
 
@@ -31,7 +30,6 @@ from tierdeck.model import NodeChanges, NodeFilter
 from tierdeck.search import hybrid_search
 from tierdeck.store import Store
 from tierdeck.store.changes import edit_node
-from tierdeck.vectors.model_record import current_model
 from tierdeck.vectors.vector_index import VectorIndex, open_vector_index
 
 SETTINGS = EmbeddingSettings(batch_rows=50)
@@ -315,8 +313,6 @@ def test_no_connection_is_left_in_a_transaction(store: Store, index: VectorIndex
     run_indexer(store, MODEL, SETTINGS)
     with closing(open_for_writing(store)) as conn:
         assert db.empty_wal(conn)
-        assert isinstance(current_model(conn), object)
-        assert isinstance(conn, apsw.Connection)
 
 
 @pytest.mark.parametrize("damage", ["DROP TABLE bit_rows", "DELETE FROM bit_rows", "SELECT 1"])
@@ -329,7 +325,7 @@ def test_a_purge_takes_the_bits_of_a_memory_too(store: Store, index: VectorIndex
         ).get
     report = purge(store, [gone], actor="t", reason="a secret")
     assert report.vectors == 1
-    assert not [note for note in report.notes if "vectors may still stand" in note]
+    assert not [note for note in report.notes if "may still" in note]
     with closing(open_for_writing(store)) as conn, conn.blob_open("main", "bit_rows", "bits", chunk, False) as blob:
         blob.seek(16 * offset)  # 70 signs, in two words
         assert blob.read(16) == bytes(16)

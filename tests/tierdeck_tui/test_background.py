@@ -8,8 +8,8 @@ from textual.message import Message
 
 from tests.tierdeck_tui.conftest import MakeApp
 from tierdeck.config import EmbeddingSettings, Settings
-from tierdeck.embed import index_path
 from tierdeck.embed.coverage import coverage
+from tierdeck.index.path import index_path
 from tierdeck.model import NodeDraft
 from tierdeck.store import add_node, add_nodes, open_store
 from tierdeck.terms.term_index import terms_of

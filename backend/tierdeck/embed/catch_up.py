@@ -49,16 +49,16 @@ _UPDATE = (
 def catch_up(conn: apsw.Connection, store: Store, model: Model, should_stop: Callable[[], bool]) -> bool:
     """Bring the queue of one model up to the store; False when it was stopped on the way, which loses nothing.
 
-    The extra terms of the words come first: they are made here, and every search is better for them.
+    The extra terms come first: they are made here, and every search is better for them.
     """
     if not bring_up(conn, store, should_stop):
         return False
-    is_whole = mend(conn, model)
+    needs_all = mend(conn, model)
     newest: tuple[int, str | None] | None = None
     pages: Iterable[TextPage] = all_texts(store)
     if has_changes(store):
         seen_seq, seen_node = _seen(conn, model)
-        if not is_whole and seen_seq > 0 and is_same_history(store, seen_seq, seen_node):
+        if not needs_all and seen_seq > 0 and is_same_history(store, seen_seq, seen_node):
             pages = changed_texts(store, seen_seq)
         else:
             newest = last_change(store)  # before the look: what changes during it is looked at again

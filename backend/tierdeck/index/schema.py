@@ -1,4 +1,5 @@
-"""The index file's own tables; vec0's come when there is a model.
+"""The index file's own tables: those of every index. vec0's come when there is a model; the extra terms, the list
+of words and the token weights are made by the rooms that fill them.
 
 All of it can be run over a file that has some of them: an older version of ours is taken over so, since the vectors
 in it may have cost money, and a table that somebody dropped comes back empty and is filled by the next run.
@@ -11,7 +12,7 @@ import re
 import apsw
 
 INDEX_VERSION = 2
-SCHEMA = """
+_SCHEMA = """
 CREATE TABLE IF NOT EXISTS index_setting (key TEXT PRIMARY KEY, value) WITHOUT ROWID;
 -- A number of our own for each memory: the rowids of another program's `nodes` are not stable.
 CREATE TABLE IF NOT EXISTS node_key (n INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE);
@@ -75,7 +76,7 @@ CREATE TABLE IF NOT EXISTS bit_rows (chunk_id INTEGER PRIMARY KEY, bits BLOB NOT
 """
 _TABLES = {
     name: " ".join(f"CREATE TABLE {rest}".split())
-    for rest, name in re.findall(r"^CREATE TABLE IF NOT EXISTS ((\w+) .*?);$", SCHEMA, re.DOTALL | re.MULTILINE)
+    for rest, name in re.findall(r"^CREATE TABLE IF NOT EXISTS ((\w+) .*?);$", _SCHEMA, re.DOTALL | re.MULTILINE)
 }
 # Made again from the vectors at no cost, so whatever is in the way of one of them is thrown away.
 BIT_TABLES = ("bit_head", "bit_chunk", "bit_rows")
@@ -99,7 +100,7 @@ def complete(conn: apsw.Connection) -> None:
         for kind, name in ((str(kind), str(name)) for kind, name in found):
             if name in BIT_TABLES and kind in ("table", "view"):
                 conn.execute(f"DROP {kind} {name}")
-    conn.execute(SCHEMA)
+    conn.execute(_SCHEMA)
 
 
 def _found(conn: apsw.Connection) -> dict[str, str]:

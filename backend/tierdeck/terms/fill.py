@@ -36,8 +36,6 @@ _PAGE_ROWS = 512
 _PAGE_BYTES = 4_000_000
 _CHECK_ROWS = 50_000
 
-Progress = Callable[[int], object]
-
 
 @dataclass(frozen=True, slots=True)
 class _Page:
@@ -49,17 +47,11 @@ class _Page:
     has_gone: bool = False
 
 
-def fill_terms(
-    store: Store,
-    *,
-    should_stop: Callable[[], bool] | None = None,
-    on_progress: Progress | None = None,
-) -> bool:
+def fill_terms(store: Store, *, should_stop: Callable[[], bool] | None = None) -> bool:
     """Bring the extra terms of a store up to its texts of now; needs no embedding model and sends nothing.
 
     Args:
         should_stop: asked before each group of memories.
-        on_progress: called after each group with the number of memories looked at so far, in this thread.
 
     Returns:
         False when it was stopped on the way, which loses nothing.
@@ -68,16 +60,14 @@ def fill_terms(
         IndexFileError, StoreBusyError, ModelUnavailableError: the index file can't be used; what was done stays.
     """
     with closing(open_for_writing(store)) as conn, index_errors(index_path(store)):
-        return bring_up(conn, store, should_stop or (lambda: False), on_progress)
+        return bring_up(conn, store, should_stop or (lambda: False))
 
 
-def bring_up(
-    conn: apsw.Connection, store: Store, should_stop: Callable[[], bool], on_progress: Progress | None = None
-) -> bool:
+def bring_up(conn: apsw.Connection, store: Store, should_stop: Callable[[], bool]) -> bool:
     """The same on an index file that is open for writing."""
     with db.transaction(conn):
         prepare_terms(conn)
-    return _bring_up_rows(conn, store, should_stop, on_progress) and _bring_up_words(conn, store, should_stop)
+    return _bring_up_rows(conn, store, should_stop) and _bring_up_words(conn, store, should_stop)
 
 
 def _bring_up_words(conn: apsw.Connection, store: Store, should_stop: Callable[[], bool]) -> bool:
@@ -93,16 +83,14 @@ def _bring_up_words(conn: apsw.Connection, store: Store, should_stop: Callable[[
     return True
 
 
-def _bring_up_rows(
-    conn: apsw.Connection, store: Store, should_stop: Callable[[], bool], on_progress: Progress | None
-) -> bool:
+def _bring_up_rows(conn: apsw.Connection, store: Store, should_stop: Callable[[], bool]) -> bool:
     progress = read_progress(conn)
     if has_changes(store):
         if progress.is_whole and is_same_history(store, progress.seen_seq, progress.seen_node):
             return _follow(conn, store, progress, should_stop)
         seq, node = last_change(store)  # before the look: what changes during it is looked at again
-        return _all(conn, store, TermProgress(True, seq, node), should_stop, on_progress)
-    return _all(conn, store, TermProgress(is_whole=True), should_stop, on_progress)
+        return _all(conn, store, TermProgress(True, seq, node), should_stop)
+    return _all(conn, store, TermProgress(is_whole=True), should_stop)
 
 
 def _follow(conn: apsw.Connection, store: Store, progress: TermProgress, should_stop: Callable[[], bool]) -> bool:
@@ -119,22 +107,12 @@ def _follow(conn: apsw.Connection, store: Store, progress: TermProgress, should_
     return not has_gone or _remove_gone(conn, store, should_stop)
 
 
-def _all(
-    conn: apsw.Connection,
-    store: Store,
-    done: TermProgress,
-    should_stop: Callable[[], bool],
-    on_progress: Progress | None,
-) -> bool:
+def _all(conn: apsw.Connection, store: Store, done: TermProgress, should_stop: Callable[[], bool]) -> bool:
     """Look at every memory, newest first, and make the terms of those whose text is another."""
-    rows = 0
     for page in _pages(store):
         if should_stop():
             return False
         _put_changed(conn, page.texts)
-        rows += len(page.texts)
-        if on_progress is not None:
-            on_progress(rows)
     if not _remove_gone(conn, store, should_stop):
         return False
     with db.transaction(conn):

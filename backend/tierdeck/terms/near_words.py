@@ -13,8 +13,8 @@ def most_edits(word: str) -> int:
     return 0 if len(word) < MIN_CHARS else 1 if len(word) < 6 else 2
 
 
-def near_words(word: str, words: Iterable[tuple[str, int]], limit: int = MAX_NEAR) -> tuple[str, ...]:
-    """The words nearest to this one, nearest first, of equal ones the more frequent.
+def near_words(word: str, words: Iterable[tuple[str, int]]) -> tuple[str, ...]:
+    """The words nearest to this one, at most `MAX_NEAR`: nearest first, then the more frequent, then by the word.
 
     Args:
         words: those to choose from, each with its frequency.
@@ -30,7 +30,7 @@ def near_words(word: str, words: Iterable[tuple[str, int]], limit: int = MAX_NEA
         edits = _edits(word, other, most)
         if edits <= most:
             found.append((edits, -rows, other))
-    return tuple(other for _, _, other in sorted(set(found))[:limit])
+    return tuple(other for _, _, other in sorted(set(found))[:MAX_NEAR])
 
 
 def _edits(a: str, b: str, most: int) -> int:

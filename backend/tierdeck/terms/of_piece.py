@@ -63,8 +63,7 @@ def _of_signs(text: str) -> str | None:
         asked.append(_quoted(lowered(before + words[0])) if _may_begin(before) and not is_number else None)
     if after:
         asked.append(_quoted(lowered(words[0] + after)) if _may_end(after) else None)
-    known = [one for one in asked if one is not None]
-    return " AND ".join(known) if known else None
+    return _all_of(asked)
 
 
 def _may_begin(signs: str) -> bool:

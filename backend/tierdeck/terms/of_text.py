@@ -37,14 +37,14 @@ _DIGEST_PART_CHARS = 2.5
 FIRST_SIGNS = frozenset("#$%&*+-./=@\\^_|~")
 LAST_SIGNS = frozenset("#$%*+^")
 # Between two words these join, and only some of them make the word behind a name of its own (`ASP.NET`, `a/b`).
-FIRST_INFIX_SIGNS = frozenset("./#$%@+")
-PROSE_SIGNS = frozenset(".,;:!?'\"()")
+_FIRST_INFIX_SIGNS = frozenset("./#$%@+")
+_PROSE_SIGNS = frozenset(".,;:!?'\"()")
 
 _ASCII_INNER = re.compile(r"[a-z][A-Z]|[A-Z]{2}[a-z]|[A-Za-z][0-9]|[0-9][A-Za-z]")
 _ASCII_WORD = re.compile(r"[A-Za-z0-9]+")
 # Private-use characters are letters to unicode61.
 _SIGNS = re.compile(r"(?:[^\w\s\ue000-\uf8ff]|_)+")
-VERSION = re.compile(r"(?<![\d.])\d{1,9}(?:\.\d{1,9}){1,5}(?![\d]|\.\d)")
+_VERSION = re.compile(r"(?<![\d.])\d{1,9}(?:\.\d{1,9}){1,5}(?![\d]|\.\d)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +141,7 @@ def _sign_terms(text: str) -> Iterator[str]:
 
 def is_telling_pair(first: str, second: str) -> bool:
     """Whether two signs in a row say something: `->` does, `."` ends a sentence."""
-    if first in PROSE_SIGNS and second in PROSE_SIGNS:
+    if first in _PROSE_SIGNS and second in _PROSE_SIGNS:
         return first == second == ":"
     return first.isprintable() and second.isprintable()
 
@@ -152,7 +152,7 @@ def is_telling_sign(char: str) -> bool:
 
 
 def _before_word(text: str, run: str, end: int, *, is_infix: bool) -> Iterator[str]:
-    allowed = FIRST_INFIX_SIGNS if is_infix and len(run) == 1 else FIRST_SIGNS
+    allowed = _FIRST_INFIX_SIGNS if is_infix and len(run) == 1 else FIRST_SIGNS
     signs = [run[-size:] for size in range(1, min(len(run), MAX_SIGNS) + 1)]
     signs = [one for one in signs if one[0] in allowed or is_telling_sign(one[0])]
     word = _word_at(text, end) if signs else ""
@@ -193,7 +193,7 @@ def _is_odd(text: str, at: int) -> bool:
 def _version_terms(text: str) -> Iterator[str]:
     if "." not in text:
         return
-    for match in VERSION.finditer(text):
+    for match in _VERSION.finditer(text):
         numbers = match[0].split(".")
         is_glued = (match.start() and is_letter(text[match.start() - 1])) or (
             match.end() < len(text) and is_letter(text[match.end()])

@@ -16,7 +16,7 @@ from tierdeck.terms.term_table import ROWS, TERMS, TermProgress, has_terms, read
 from tierdeck.terms.vocabulary import has_vocabulary, words_with_initial, words_with_prefix
 
 FileKey = tuple[int, int]
-
+"""A file's device and inode: another file at the same path has another one."""
 
 _open: WeakKeyDictionary[Store, tuple[FileKey, TermIndex]] = WeakKeyDictionary()
 _open_lock = threading.Lock()
@@ -110,9 +110,3 @@ class TermIndex:
         """Close the file; closing twice is allowed."""
         with self._lock:
             self._conn.close()
-
-    def __enter__(self) -> TermIndex:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()

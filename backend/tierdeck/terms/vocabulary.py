@@ -6,7 +6,6 @@ which are near to one that stands nowhere. Words as the full-text index keeps th
 
 from __future__ import annotations
 
-from contextlib import suppress
 from typing import cast
 
 import apsw
@@ -25,29 +24,34 @@ _SCHEMA = f"CREATE TABLE IF NOT EXISTS {VOCABULARY} (term TEXT PRIMARY KEY, rows
 Word = tuple[str, int]
 
 
-def words_of_index(conn: apsw.Connection, limit: int = MAX_WORDS) -> list[Word]:
+def words_of_index(conn: apsw.Connection) -> list[Word]:
     """The words of a store's full-text index and in how many rows each stands, most frequent first.
 
-    All matches of all words are walked through: 0.12 s for 100,000 memories. Empty where the index can't be read.
+    At most `MAX_WORDS`, of those no longer than `MAX_WORD_CHARS`; equally frequent ones in the order of the words.
+    All matches of all words are walked through: 0.12 s for 100,000 memories. None where there is no such index or
+    it is damaged, which `doctor` says.
 
     Args:
         conn: reads the store; a table of its own for the time of the look is made, which is no write to the store.
     """
     is_query_only = conn.pragma("query_only")
-    with suppress(apsw.Error):
-        conn.pragma("query_only", False)
-        try:
-            conn.execute("CREATE VIRTUAL TABLE temp.td_words USING fts5vocab('main', 'content_fts', 'row')")
-            rows = conn.execute(
-                "SELECT CAST(term AS BLOB), doc FROM temp.td_words WHERE length(term) <= ?"
-                " ORDER BY doc DESC, term LIMIT ?",
-                (MAX_WORD_CHARS, limit),
-            ).fetchall()
-            conn.execute("DROP TABLE temp.td_words")
-        finally:
-            conn.pragma("query_only", is_query_only)
-        return [(text_of(term), int(cast("int", count))) for term, count in rows]
-    return []
+    conn.pragma("query_only", False)
+    try:
+        # Left over from a look that was interrupted, it reads the index as it is now.
+        conn.execute(
+            "CREATE VIRTUAL TABLE IF NOT EXISTS temp.td_words USING fts5vocab('main', 'content_fts', 'row')"
+        )
+        rows = conn.execute(
+            "SELECT CAST(term AS BLOB), doc FROM temp.td_words WHERE length(term) <= ?"
+            " ORDER BY doc DESC, term LIMIT ?",
+            (MAX_WORD_CHARS, MAX_WORDS),
+        ).fetchall()
+        conn.execute("DROP TABLE temp.td_words")
+    except (apsw.SQLError, apsw.CorruptError):
+        return []
+    finally:
+        conn.pragma("query_only", is_query_only)
+    return [(text_of(term), int(cast("int", count))) for term, count in rows]
 
 
 def needs_vocabulary(conn: apsw.Connection, store_rows: int) -> bool:

@@ -6,10 +6,10 @@ from contextlib import closing
 import pytest
 
 from tests.tierdeck.conftest import Remote
-from tierdeck.embed import index_path
 from tierdeck.embed.embed_report import EmbedProgress
 from tierdeck.embed.work_queue import OFF, SECRET
 from tierdeck.index.file import open_for_writing
+from tierdeck.index.path import index_path
 from tierdeck.model import NodeChanges, NodeDraft, content_hash
 from tierdeck.promote.moves.override import archive_nodes
 from tierdeck.store import Store

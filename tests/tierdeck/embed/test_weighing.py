@@ -11,12 +11,12 @@ import apsw
 import pytest
 
 from tierdeck.config import LOCAL_MODEL, EmbeddingSettings
-from tierdeck.embed import index_path
 from tierdeck.embed.coverage import coverage
 from tierdeck.embed.indexer import run_indexer
 from tierdeck.embed.local import LocalEmbedder, is_local
 from tierdeck.errors import IndexFileError
 from tierdeck.index.file import rebuild_index
+from tierdeck.index.path import index_path
 from tierdeck.model import NodeDraft
 from tierdeck.search import hybrid_search
 from tierdeck.store import Store, open_store

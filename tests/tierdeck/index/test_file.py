@@ -12,13 +12,13 @@ import pytest
 from tests.tierdeck.conftest import Remote
 from tierdeck import db
 from tierdeck.config import EmbeddingSettings
-from tierdeck.embed import index_path, make_embedder
+from tierdeck.embed import make_embedder
 from tierdeck.embed.coverage import coverage
 from tierdeck.embed.estimate import estimate
 from tierdeck.embed.indexer import run_indexer
 from tierdeck.errors import IndexFileError, ModelUnavailableError
 from tierdeck.index.file import open_for_reading, open_for_writing, rebuild_index, set_setting
-from tierdeck.index.path import cache_folder, cached_index_path
+from tierdeck.index.path import cache_folder, cached_index_path, index_path
 from tierdeck.model import NodeDraft
 from tierdeck.store import Store, add_nodes, open_store
 from tierdeck.vectors.vector_index import open_vector_index

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 import click
 
 from tierdeck.config import ENCODER_MODEL, LOCAL_MODEL, EmbeddingSettings
-from tierdeck.embed import ModelChoice, chosen_model, index_path, make_embedder
+from tierdeck.embed import ModelChoice, chosen_model, make_embedder
 from tierdeck.embed.make import DIMENSIONS_KEY, MODEL_KEY, PROVIDER_KEY
 from tierdeck.errors import EXIT_PARTLY_DONE, EmbeddingError, InvalidValueError
+from tierdeck.index.path import index_path
 from tierdeck.store import Store, get_setting, set_setting
 from tierdeck.terms.fill import fill_terms
 from tierdeck_tui.cli.ask import confirm

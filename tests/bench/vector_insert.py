@@ -24,13 +24,14 @@ from numpy.typing import NDArray
 
 from tierdeck import db
 from tierdeck.config import EmbeddingSettings
-from tierdeck.embed import index_path, make_embedder
+from tierdeck.embed import make_embedder
 from tierdeck.embed.catch_up import catch_up
 from tierdeck.embed.claim import new_claimant
 from tierdeck.embed.index_writer import IndexWriter, Made
 from tierdeck.embed.indexer import run_indexer
 from tierdeck.embed.work_queue import WorkQueue
 from tierdeck.index.file import create_vectors, open_for_writing, rebuild_index
+from tierdeck.index.path import index_path
 from tierdeck.model import NodeDraft
 from tierdeck.store import Store, open_store
 from tierdeck.store.nodes import add_nodes

@@ -10,29 +10,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.tierdeck.search.memories import remember
-from tests.tierdeck.search.query_fuzzing import QueryFuzzer
+from tests.tierdeck.search.query_fuzzing import MEMORIES, PLANES, PUNCTUATION, SYNTAX, QueryFuzzer
 from tierdeck.search import SearchAnswer, hybrid_search
 from tierdeck.store import Store, open_store
 from tierdeck.terms.fill import fill_terms
 from tierdeck.terms.words import clean, split_words
 
-MEMORIES = (
-    "fix the wrong-book page",
-    "getShippingMethodIdFromCheckout is slow",
-    "port C++ module, not C#",
-    "设备清单在NAS上",
-    "user dislikes `rm -rf` and tar -xzf",
-    "agents don't retry",
-    "AND OR NOT NEAR",
-    "likes 👍 and über-café",
-)
-PUNCTUATION = "!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~"
-SYNTAX = (
-    "AND", "OR", "NOT", "NEAR(", "NEAR/3", "*", "^", '"', "-", "--", "+", "tier:", "type:fact", "conf>", "conf>0.5",
-    "meta.", "meta:", "meta.k=v", "since:7d", "until:", "tag:", "is:archived", 'session:"', '-"', "content:",
-    "node_id:", "{a}:",
-)  # fmt: skip
-PLANES = ((0x20, 0x250), (0x300, 0x3000), (0x3000, 0xD7FF), (0xD800, 0xDFFF), (0xE000, 0xFFFF), (0x10000, 0x10FFFF))
 SEED = 20_260_131
 
 

@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from inspect import isawaitable
 from types import TracebackType
-from typing import TYPE_CHECKING, TypeVar, cast
+from typing import TypeVar, cast
 
 from tierdeck.checkpoint.journal import Entry
+from tierdeck.checkpoint.running.desk import Desk
 from tierdeck.errors import ConflictError, InvalidValueError
-
-if TYPE_CHECKING:
-    from tierdeck.checkpoint.running.desk import Desk
 
 _T = TypeVar("_T")
 

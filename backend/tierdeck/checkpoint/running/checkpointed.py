@@ -138,7 +138,9 @@ class Checkpointed:
         self._check_open("run operation")
         if self._running is None:
             return Call(None, None, kind)
-        return self._running.desk.call(kind, request, has_side_effects=has_side_effects, block=block)
+        desk = self._running.desk
+        entry = desk.new_entry(kind, request, has_side_effects=has_side_effects, block=block)
+        return Call(desk, entry, kind)
 
     def journalled(
         self, kind: str, *, has_side_effects: bool = True
@@ -157,11 +159,12 @@ class Checkpointed:
 
     def plan(self, *calls: Call) -> None:
         """Write down calls before the first of them is made, so that a crash between them is seen as one."""
-        self._kept("plan operations").desk.plan(calls)
+        self._kept("plan operations").desk.plan([call.entry for call in calls])
 
     def unfinished(self) -> tuple[Call, ...]:
         """Calls that were planned, or whose outcome is unknown, in the order they were written down."""
-        return self._kept("list operations").desk.unfinished()
+        desk = self._kept("list operations").desk
+        return tuple(Call(desk, entry, entry.kind) for entry in desk.unfinished())
 
     @property
     def questions(self) -> tuple[Question, ...]:

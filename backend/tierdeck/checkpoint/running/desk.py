@@ -19,7 +19,6 @@ from tierdeck.checkpoint.journal import (
     shortened,
     store_value,
 )
-from tierdeck.checkpoint.running.call import Call
 from tierdeck.checkpoint.running.question import (
     CallRules,
     OpenOperation,
@@ -79,8 +78,8 @@ class Desk:
             self._claimed = set()
             self._brought = self._made = 0
 
-    def call(self, kind: str, request: object, *, has_side_effects: bool, block: int) -> Call:
-        """A call of this turn, not made yet."""
+    def new_entry(self, kind: str, request: object, *, has_side_effects: bool, block: int) -> Entry:
+        """What the journal is to be told of a call of this turn that is not made yet."""
         digest = call_digest(kind, request)
         with self._lock:
             self._brought += 1
@@ -89,28 +88,24 @@ class Desk:
             line = self._journal.line
             key = op_id(line.session_id, line.branch, self._turn, block, sequence, digest)
             self._claimed.add(key)
-        entry = Entry(key, kind, "pending", self._turn, has_side_effects, digest, line.branch, store_value(request))
-        return Call(self, entry, kind)
+        return Entry(key, kind, "pending", self._turn, has_side_effects, digest, line.branch, store_value(request))
 
-    def plan(self, calls: Sequence[Call]) -> None:
+    def plan(self, entries: Sequence[Entry]) -> None:
         """Write calls down as planned, all at once; those that the journal has are left as they are."""
-        new = [call.entry for call in calls if self._journal.find(call.op_id) is None]
+        new = [entry for entry in entries if self._journal.find(entry.op_id) is None]
         if new:
             self._write(lambda: self._journal.plan(new))
 
-    def unfinished(self) -> tuple[Call, ...]:
+    def unfinished(self) -> tuple[Entry, ...]:
         """Calls that are planned, or whose outcome is unknown, in the order they were written down."""
-        open_states = ("pending", "running")
-        return tuple(
-            Call(self, entry, entry.kind) for entry in self._journal.operations() if entry.state in open_states
-        )
+        return tuple(entry for entry in self._journal.operations() if entry.state in ("pending", "running"))
 
     def open_operations(self) -> list[Operation]:
         """The same as a checkpoint holds them."""
         found = []
-        for call in self.unfinished():
+        for entry in self.unfinished():
             try:
-                found.append(call.entry.operation())
+                found.append(entry.operation())
             except CheckpointError as e:
                 self._troubles.tell(sentence(e))
         return found

@@ -10,9 +10,12 @@ import apsw
 
 from tierdeck import db
 from tierdeck.errors import TierdeckError
+from tierdeck.index.file import index_errors, open_for_writing
 from tierdeck.index.path import cached_index_path, index_path
 from tierdeck.maintenance.index_move import remove_index
 from tierdeck.store import Store
+from tierdeck.terms.term_table import empty_terms
+from tierdeck.terms.vocabulary import empty_vocabulary
 
 
 def purge_index(store: Store, ids: Sequence[str]) -> tuple[int, list[str]]:
@@ -41,9 +44,6 @@ def purge_index(store: Store, ids: Sequence[str]) -> tuple[int, list[str]]:
 def _remove(store: Store, ids: Sequence[str]) -> tuple[int, list[str]]:
     # Here, not above: the command line must not pay for numpy when there is no index.
     from tierdeck.embed.catch_up import remove_nodes
-    from tierdeck.index.file import index_errors, open_for_writing
-    from tierdeck.terms.term_table import empty_terms
-    from tierdeck.terms.vocabulary import empty_vocabulary
     from tierdeck.vectors.bit_check import bit_fault, rebuild_bits
     from tierdeck.vectors.model_record import current_model
 

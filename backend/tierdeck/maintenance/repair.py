@@ -11,6 +11,8 @@ import apsw
 
 from tierdeck import db, migrate
 from tierdeck.errors import InvalidValueError, ReadOnlyStoreError
+from tierdeck.index.file import index_errors, open_for_writing
+from tierdeck.index.path import index_path
 from tierdeck.maintenance.backup import backup
 from tierdeck.maintenance.promotion_checks import REPAIR_LOG
 from tierdeck.maintenance.row_checks import delete_orphans
@@ -125,8 +127,7 @@ def _go_on_with_log(patient: _Patient) -> str:
 
 def _rebuild_bits(patient: _Patient) -> str:
     """In the index file: the store's own transaction around it writes nothing."""
-    from tierdeck.index.file import index_errors, open_for_writing
-    from tierdeck.index.path import index_path
+    # Here, not above: numpy is loaded only where it is needed.
     from tierdeck.vectors.bit_check import rebuild_bits
     from tierdeck.vectors.model_record import current_model
 
@@ -139,7 +140,7 @@ def _rebuild_bits(patient: _Patient) -> str:
             return "nothing: there is no vector"
         rebuild_bits(conn, model)
         chunks = conn.execute("SELECT count(*) FROM bit_chunk").get
-        return f"the bits of the vectors in {chunks:,} chunks were made anew"
+        return f"the bits of the vectors in {chunks:,} chunk{'' if chunks == 1 else 's'} were made anew"
 
 
 REPAIRS: dict[str, Callable[[_Patient], str]] = {

@@ -108,5 +108,5 @@ def packed(validity: NDArray[np.bool_]) -> bytes:
 
 
 def unpacked(validity: bytes) -> NDArray[np.bool_]:
-    """The other way."""
+    """Which slots hold a vector, bool (8 x the bytes,), of what vec0 wrote."""
     return np.unpackbits(np.frombuffer(validity, np.uint8), bitorder="little").view(np.bool_)

@@ -2,7 +2,7 @@
 
 The local model's vector is the average of its tokens' vectors, so that words of every text (`the`, or `agent` in a
 store about agents) drown those that tell texts apart. Weights from the store's own counts took meaning alone from
-0.45 to 0.49 nDCG@10 on CISI and from 0.315 to 0.320 on Cranfield (`python -m tests.bench.quality`); a fixed table
+0.448 to 0.487 nDCG@10 on CISI and from 0.317 to 0.323 on Cranfield (`python -m tests.bench.quality`); a fixed table
 of English frequencies did not help. Both sides of a comparison have to be weighed alike, so weights are kept with
 the vectors they made and named with the model. Spec: SPEC-09.01
 """

@@ -196,7 +196,7 @@ def test_doctor_finds_a_single_wrong_bit_and_mends_it(store: Store, index: Vecto
     assert (check.state, check.fix) == ("warn", "tierdeck doctor --repair vector-bits")
     assert "chunk 1" in check.text
     assert repair(store, ["vector-bits"]).done == (
-        ("vector-bits", "the bits of the vectors in 1 chunks were made anew"),
+        ("vector-bits", "the bits of the vectors in 1 chunk were made anew"),
     )
     assert examine(store, SETTINGS, is_thorough=True).check("vector-bits").state == "ok"
 

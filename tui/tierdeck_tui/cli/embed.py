@@ -112,10 +112,8 @@ def _embed(
     from tierdeck.embed.indexer import run_indexer
 
     choice = chosen_model(settings, store)
-    try:
-        embedder = make_embedder(
-            settings, store
-        )  # before any question: without key or package there is none to ask
+    try:  # before any question: without key or package there is none to ask
+        embedder = make_embedder(settings, store)
     except EmbeddingError:
         fill_terms(store)  # needs no model, and search by word is better for it
         raise

@@ -69,6 +69,7 @@ class KeywordLeg:
             self._large = LargePool(conn, self._words, but_excluded, query.excluded)
         self._texts = TextHits(conn, self._counts, self._tokenizer)
         self._split: dict[str, list[str]] = {}
+        self._scored: dict[Match, dict[str, WordHit | None]] = {}
         self._look = look
         self._index = index
         self._attempt = Attempt(Terms(()), None)
@@ -203,7 +204,12 @@ class KeywordLeg:
     def _hits(self, match: Match, ids: Collection[str]) -> dict[str, WordHit]:
         if self._large is None:
             return self._words.hits(match, ids)
-        return self._texts.hits(match, ids, self._split)
+        known = self._scored.setdefault(match, {})
+        new = [node_id for node_id in ids if node_id not in known]
+        if new:
+            known.update(dict.fromkeys(new))
+            known.update(self._texts.hits(match, new, self._split))
+        return {node_id: hit for node_id in ids if (hit := known[node_id]) is not None}
 
     def _words_with(self, prefix: str) -> list[str]:
         """In a large store the most frequent words that a word may become: FTS5 would join all of them."""

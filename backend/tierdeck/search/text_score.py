@@ -40,9 +40,11 @@ def score(
         average_tokens: how many words the store's texts have on average.
     """
     length = _K1 * (1 - _B + _B * len(tokens) / max(average_tokens, 1e-9))
+    # Of 20 words that are looked for a text holds two or three: which, one pass tells.
+    there = {phrase.key[0] for phrase in phrases}.intersection(tokens)
     total, held = 0.0, []
     for number, phrase in enumerate(phrases):
-        times = _times(phrase, tokens)
+        times = _times(phrase, tokens) if phrase.key[0] in there or phrase.is_prefix else 0
         if times:
             held.append(number)
             total += phrase.idf * times * (_K1 + 1) / (times + length)

@@ -8,6 +8,7 @@ from collections.abc import Collection, Sequence
 import apsw
 
 from tierdeck.search.fts import Match, quoted
+from tierdeck.search.kept_counts import kept_counts
 from tierdeck.search.text_score import ScoredPhrase, idf_of, score
 from tierdeck.search.tokens import Tokenizer
 from tierdeck.search.word_counts import WordCounts
@@ -62,10 +63,15 @@ class TextHits:
             known[text_of(node_id)] = self._tokenizer.words(text_of(content))
 
     def _average_tokens(self, match: Match) -> float:
-        row = self._conn.execute(
-            f"SELECT {_SIZE}(content_fts) FROM content_fts WHERE content_fts MATCH ? LIMIT 1", (match.pool,)
-        ).fetchone()
-        return float(row[0]) if row else 1.0
+        kept = kept_counts(self._conn)
+        if _SIZE not in kept:
+            row = self._conn.execute(
+                f"SELECT {_SIZE}(content_fts) FROM content_fts WHERE content_fts MATCH ? LIMIT 1", (match.pool,)
+            ).fetchone()
+            if row is None:
+                return 1.0
+            kept[_SIZE] = float(row[0])
+        return kept[_SIZE]
 
 
 def _size(api: apsw.FTS5ExtensionApi, /, *_: object) -> float:

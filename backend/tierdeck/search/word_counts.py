@@ -10,6 +10,7 @@ from functools import cached_property
 import apsw
 
 from tierdeck.search.fts import quoted
+from tierdeck.search.kept_counts import kept_counts
 
 # From so many memories on, common words are not followed to their end.
 LARGE_FROM_ROWS = 20_000
@@ -23,7 +24,8 @@ class WordCounts:
     def __init__(self, conn: apsw.Connection, store_rows: int) -> None:
         self._conn = conn
         self.store_rows = store_rows
-        self._known: dict[str, int] = {}
+        self._noted: dict[str, int] = {}
+        self._kept = kept_counts(conn)
 
     @property
     def is_large(self) -> bool:
@@ -36,16 +38,19 @@ class WordCounts:
 
     def note(self, expression: str, rows: int) -> None:
         """Take it from elsewhere how many rows match an expression."""
-        self._known[expression] = rows
+        self._noted[expression] = rows
 
     def rows(self, expression: str, limit: int) -> int:
         """How many rows match, no more than `limit`; an estimate above `MAX_EXACT_ROWS` of a large store."""
         if not self.is_large:
             return self._counted(expression, limit)
-        if expression not in self._known:
-            exact = self._counted(expression, MAX_EXACT_ROWS + 1)
-            self._known[expression] = exact if exact <= MAX_EXACT_ROWS else self._sampled(expression)
-        return min(limit, self._known[expression])
+        known = self._noted.get(expression)
+        if known is None:
+            if expression not in self._kept:
+                exact = self._counted(expression, MAX_EXACT_ROWS + 1)
+                self._kept[expression] = exact if exact <= MAX_EXACT_ROWS else self._sampled(expression)
+            known = int(self._kept[expression])
+        return min(limit, known)
 
     def _counted(self, expression: str, limit: int) -> int:
         sql = "SELECT count(*) FROM (SELECT 1 FROM content_fts WHERE content_fts MATCH ? LIMIT ?)"

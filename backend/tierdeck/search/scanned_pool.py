@@ -71,7 +71,8 @@ class ScannedPool:
         found: list[str] = []
         looked_at = 0
         while len(found) < limit_rows and looked_at < len(near.numbers):
-            count = max(32, 2 * (limit_rows - len(found)))
+            missing = limit_rows - len(found)
+            count = max(32, missing + missing // 4)
             ids = self._scan.ids(near.numbers[looked_at : looked_at + count])
             looked_at += len(ids)
             found += self._valid(ids)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,7 +21,8 @@ _ROWS_PER_CANDIDATE = 500
 _FULL_DIMENSIONS = 1_536
 _CANDIDATES_PER_ROW = 12
 _NUMBER = f"SELECT rowid FROM {VECTORS}_rowids WHERE id = ?"
-_ID = f"SELECT id FROM {VECTORS}_rowids WHERE rowid = ?"
+# A join from the left keeps the order of the list; one statement a number takes three times as long.
+_IDS = f"SELECT r.id FROM json_each(?) j LEFT JOIN {VECTORS}_rowids r ON r.rowid = j.value ORDER BY j.key"
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +91,7 @@ class BitScan:
     def ids(self, numbers: NDArray[np.int64]) -> list[str]:
         """The memories' ids, by vec0's numbers."""
         with index_errors(self._path):
-            return [str(self._conn.execute(_ID, (number,)).get) for number in numbers.tolist()]
+            return [str(row[0]) for row in self._conn.execute(_IDS, (json.dumps(numbers.tolist()),))]
 
     def numbers_of(self, ids: Iterable[str]) -> NDArray[np.int64]:
         """vec0's numbers of those of the memories that have a vector, in no order."""

@@ -76,13 +76,35 @@ class WordSource:
         return found
 
     def _meeting(self, rowids: list[int], condition: Condition) -> list[str]:
-        rows = self._conn.execute(
-            f"SELECT f.rowid, {as_bytes('n.id')} FROM content_fts f JOIN nodes n ON n.id = f.node_id"
-            f" WHERE f.rowid IN (SELECT value FROM json_each(?)) AND {condition.sql}",
-            (json.dumps(rowids), *condition.params),
-        )
-        owners = {int(row[0]): text_of(row[1]) for row in rows}
+        owners = self._owners_by_number(rowids, condition)
+        others = [rowid for rowid in rowids if rowid not in owners]
+        if others:
+            rows = self._conn.execute(
+                f"SELECT f.rowid, {as_bytes('n.id')} FROM content_fts f JOIN nodes n ON n.id = f.node_id"
+                f" WHERE f.rowid IN (SELECT value FROM json_each(?)) AND {condition.sql}",
+                (json.dumps(others), *condition.params),
+            )
+            owners.update((int(row[0]), text_of(row[1])) for row in rows)
         return self._note_rowids((rowid, owners[rowid]) for rowid in rowids if rowid in owners)
+
+    def _owners_by_number(self, rowids: list[int], condition: Condition) -> dict[int, str]:
+        """The memories that meet the condition and have their full-text rows' own numbers, as in our stores.
+
+        Looked up by number they take half as long as by id.
+        """
+        numbers = json.dumps(rowids)
+        named = self._conn.execute(
+            f"SELECT f.rowid, {as_bytes('f.node_id')} FROM content_fts f"
+            " WHERE f.rowid IN (SELECT value FROM json_each(?))",
+            (numbers,),
+        )
+        names = {row[0]: row[1] for row in named}
+        rows = self._conn.execute(
+            f"SELECT n.rowid, {as_bytes('n.id')} FROM json_each(?) j CROSS JOIN nodes n ON n.rowid = j.value"
+            f" WHERE {condition.sql}",
+            (numbers, *condition.params),
+        )
+        return {int(row[0]): text_of(row[1]) for row in rows if names.get(row[0]) == row[1]}
 
     def _note_rowids(self, pairs: Iterable[tuple[int, str]]) -> list[str]:
         ids: dict[str, None] = {}

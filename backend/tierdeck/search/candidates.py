@@ -6,7 +6,6 @@ filled, lists of 50 do as well as lists of 1,000.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -24,8 +23,8 @@ from tierdeck.search.keyword_leg import KeywordLeg
 from tierdeck.search.query import Query, with_as_words
 from tierdeck.search.row_count import store_rows
 from tierdeck.secret_scan import has_secret
-from tierdeck.store import Store, embedding_off, read_rows
-from tierdeck.store.rows import as_bytes, text_of
+from tierdeck.store import Store, embedding_off
+from tierdeck.store.rows import SQLValue, as_bytes, read_rows_beside, text_of
 from tierdeck.terms.term_index import terms_of
 
 if TYPE_CHECKING:
@@ -130,16 +129,15 @@ def _gather(conn: apsw.Connection, ask: Ask, all_rows: int) -> Candidates:
 
 
 def _scored(conn: apsw.Connection, ask: Ask, keyword: KeywordLeg, ids: list[str]) -> tuple[Hit, ...]:
-    rows = read_rows(conn, ids)
+    rows = _read_rows(conn, ids, whole=ask.meaning is not None)
     words = keyword.parts(rows) if ask.has_keyword else {}
-    texts = _read_texts(conn, rows, whole=ask.meaning is not None)
-    meaning = ask.meaning.parts(rows, {i: text.digest for i, text in texts.items()}) if ask.meaning else None
+    meaning = ask.meaning.parts(rows, {i: text.digest for i, (_, text) in rows.items()}) if ask.meaning else None
     silent = embedding_off(ask.store, rows) if ask.meaning else frozenset()
     marker = keyword.marker()
     hits = []
-    for node_id, row in rows.items():
+    for node_id, (row, text) in rows.items():
         flags: set[Flag] = {"archived"} if row.tier is Tier.ARCHIVE else set()
-        if texts[node_id].has_secret:
+        if text.has_secret:
             flags.add("secret")
         semantic = meaning.parts.get(node_id) if meaning else None
         if meaning and semantic is None:
@@ -169,16 +167,13 @@ class _Text:
     has_secret: bool
 
 
-def _read_texts(conn: apsw.Connection, ids: Collection[str], *, whole: bool) -> Mapping[str, _Text]:
-    """What has to be known of the texts, one in memory at a time: a body may have 10 MB; a digest needs it all."""
-    column = as_bytes("n.content" if whole else f"substr(n.content, 1, {MAX_SECRET_SCAN_CHARS})")
-    rows = conn.execute(
-        f"SELECT {as_bytes('n.id')}, {column} FROM nodes n WHERE n.id IN (SELECT value FROM json_each(?))",
-        (json.dumps(list(ids)),),
-    )
-    found = {}
-    for node_id, content in rows:
+def _read_rows(conn: apsw.Connection, ids: Sequence[str], *, whole: bool) -> Mapping[str, tuple[NodeRow, _Text]]:
+    """The list rows and what has to be known of their texts: a body may have 10 MB; a digest needs it all."""
+
+    def known(content: SQLValue) -> _Text:
         text = text_of(content)
         digest = content_hash(text) if whole else ""
-        found[text_of(node_id)] = _Text(digest, has_secret(text[:MAX_SECRET_SCAN_CHARS]))
-    return found
+        return _Text(digest, has_secret(text[:MAX_SECRET_SCAN_CHARS]))
+
+    column = as_bytes("n.content" if whole else f"substr(n.content, 1, {MAX_SECRET_SCAN_CHARS})")
+    return read_rows_beside(conn, ids, column, known)

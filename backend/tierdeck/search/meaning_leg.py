@@ -89,7 +89,7 @@ class MeaningLeg:
         vectors, stale = self._index.valid_vectors({node_id: hashes.get(node_id, "") for node_id in ids})
         if not vectors:
             return MeaningParts({}, stale)
-        matrix = np.stack([vectors[node_id] for node_id in vectors]).astype(np.float64)
+        matrix = np.array(list(vectors.values()), np.float64)
         query = self._query.astype(np.float64)
         cosines = matrix @ query
         centred = centred_cosines(query, matrix, self._index.mean)

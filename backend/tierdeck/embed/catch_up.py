@@ -62,14 +62,13 @@ def catch_up(conn: apsw.Connection, store: Store, model: Model, should_stop: Cal
             pages = changed_texts(store, seen_seq)
         else:
             newest = last_change(store)  # before the look: what changes during it is looked at again
-    for group in _groups(pages):
+    left = iter(pages)
+    is_over = False
+    while not is_over:
         if should_stop():
             return False
         with db.transaction(conn):
-            for page in group:
-                _apply(conn, model, page)
-            if group[-1].id_range is None:
-                _set_seen(conn, model, group[-1].seen_seq, group[-1].seen_node)
+            is_over = _apply_some(conn, model, left)
     keep_keys(conn, store, model, every=newest is not None)
     with db.transaction(conn):
         if newest is not None:
@@ -99,18 +98,21 @@ def remove_vectors(conn: apsw.Connection, ids: Iterable[str]) -> None:
     conn.executemany("UPDATE embedding_state SET seq = NULL WHERE node_id = ?", [(node_id,) for node_id in gone])
 
 
-def _groups(pages: Iterable[TextPage]) -> Iterator[list[TextPage]]:
-    """Pages for one transaction each."""
-    group: list[TextPage] = []
+def _apply_some(conn: apsw.Connection, model: Model, pages: Iterator[TextPage]) -> bool:
+    """Put the next pages into the queue, inside the caller's transaction; whether there are no more.
+
+    They are read inside it too. Two runs that read first and write later would write what they read in another
+    order: the later one takes what the earlier has embedded out again, and it is paid for twice.
+    """
     rows = 0
     for page in pages:
-        group.append(page)
+        _apply(conn, model, page)
+        if page.id_range is None:
+            _set_seen(conn, model, page.seen_seq, page.seen_node)
         rows += len(page.texts)
         if rows >= _TRANSACTION_ROWS:
-            yield group
-            group, rows = [], 0
-    if group:
-        yield group
+            return False
+    return True
 
 
 def _apply(conn: apsw.Connection, model: Model, page: TextPage) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import apsw
@@ -48,8 +48,8 @@ class IndexWriter:
         """
         if not made:
             return 0
-        moved = self._moved([one.work for one in made]) if self._may_have_changed() else {}
-        with db.transaction(self._conn):
+        with db.transaction(self._conn):  # the texts are read inside it: see `catch_up`
+            moved = self._moved([one.work for one in made]) if self._may_have_changed() else {}
             for node_id, text_hash in moved.items():
                 self._put_back(node_id, text_hash)
             table = load_table(self._conn, self._model)  # after those, which change its sum
@@ -73,19 +73,24 @@ class IndexWriter:
         """
         self._seen_version = self._store.data_version()
         ids = [node_id for work in works for node_id in work.node_ids]
-        found, off = read_texts(self._store, ids), embedding_off(self._store, ids)
-        self._keys_read = row_keys(self._store, ids)
+        with db.transaction(self._conn):
+            found, off = read_texts(self._store, ids), embedding_off(self._store, ids)
+            self._keys_read = row_keys(self._store, ids)
+            return self._texts_to_embed(works, found, off)
+
+    def _texts_to_embed(
+        self, works: Sequence[Work], found: Mapping[str, str], off: Collection[str]
+    ) -> dict[str, str]:
         hashes = {node_id: content_hash(text) for node_id, text in found.items()}
         texts: dict[str, str] = {}
-        with db.transaction(self._conn):
-            for work in works:
-                for node_id in work.node_ids:
-                    if hashes.get(node_id) != work.content_hash:
-                        self._put_back(node_id, hashes.get(node_id))
-                    elif node_id in off:
-                        self._queue.refuse(node_id, work.content_hash, "skipped", OFF)
-                    else:
-                        texts[work.content_hash] = found[node_id]
+        for work in works:
+            for node_id in work.node_ids:
+                if hashes.get(node_id) != work.content_hash:
+                    self._put_back(node_id, hashes.get(node_id))
+                elif node_id in off:
+                    self._queue.refuse(node_id, work.content_hash, "skipped", OFF)
+                else:
+                    texts[work.content_hash] = found[node_id]
         return texts
 
     def twin_vector(self, work: Work) -> NDArray[np.float32] | None:
@@ -93,6 +98,8 @@ class IndexWriter:
         if work.twin_id is None:
             return None
         with db.transaction(self._conn):
+            if not self._queue.is_done(work.twin_id, work.content_hash):
+                return None  # since the claim it got another text, and its vector may be of that one
             vector = load_table(self._conn, self._model).get(work.twin_id)
             if vector is None:
                 self._queue.put_back(work.twin_id, work.content_hash)

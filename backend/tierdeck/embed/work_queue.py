@@ -124,6 +124,14 @@ class WorkQueue:
         self._conn.executemany(f"UPDATE embedding_state SET error = ? {_ROW}", notes)
         return done
 
+    def is_done(self, node_id: str, content_hash: str) -> bool:
+        """Whether the memory's vector is of that text."""
+        found = self._conn.execute(
+            f"SELECT 1 FROM embedding_state {_ROW} AND status = 'done' AND content_hash = ?",
+            (*self._key, node_id, content_hash),
+        )
+        return found.fetchone() is not None
+
     def put_back(self, node_id: str, content_hash: str) -> None:
         """The memory's text changed meanwhile: wait for its new one, inside the caller's transaction."""
         self._conn.execute(

@@ -12,12 +12,18 @@ from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
+import apsw
+
 from tests.tierdeck.conftest import DIMENSIONS, TEST_KEY, Remote
 from tierdeck.embed.catch_up import catch_up
 from tierdeck.embed.claim import is_claimed, new_claimant
+from tierdeck.embed.index_writer import IndexWriter
 from tierdeck.embed.work_queue import WorkQueue
 from tierdeck.index.file import open_for_writing
+from tierdeck.model import NodeChanges
 from tierdeck.store import Store
+from tierdeck.store.changes import edit_node
+from tierdeck.times import now_ms
 from tierdeck.vectors.model_record import Model, prepare_tables
 from tierdeck.vectors.vector_index import open_vector_index
 
@@ -112,3 +118,39 @@ def test_a_claim_of_this_process_is_alive_and_one_of_a_process_that_ended_is_not
     assert is_claimed(f"another-host/{ended.pid}/abc", 2_000, 1_000)
     assert is_claimed("no process named", 2_000, 1_000)
     assert not is_claimed(None, None, 1_000)
+
+
+def test_what_another_run_embedded_meanwhile_is_not_asked_for_again(remote: Remote, fill: Fill) -> None:
+    """A text changes and another run embeds it just as this one begins to write what it has read."""
+    remote.warm_up()
+    [node_id] = fill("as it was")
+    meanwhile = iter(range(8))
+
+    def meddle(_: apsw.Cursor, sql: str, __: object) -> bool:
+        if sql.startswith("BEGIN") and (n := next(meanwhile, None)) is not None:
+            edit_node(remote.store, node_id, NodeChanges(content=f"changed {n}"), actor="t")
+            remote.run()
+        return True
+
+    with closing(open_for_writing(remote.store)) as conn:
+        conn.exec_trace = meddle
+        assert catch_up(conn, remote.store, Model("model-a", DIMENSIONS), lambda: False)
+    assert next(meanwhile, None) is not None
+    remote.run()
+    assert Counter(remote.sent()) == Counter(set(remote.sent()))
+
+
+def test_the_vector_of_an_equal_text_is_not_taken_when_that_text_has_changed(remote: Remote, fill: Fill) -> None:
+    remote.warm_up()
+    [twin] = fill("the same")
+    remote.run()
+    fill("the same")
+    model = Model("model-a", DIMENSIONS)
+    with closing(open_for_writing(remote.store)) as conn:
+        assert catch_up(conn, remote.store, model, lambda: False)
+        queue = WorkQueue(conn, model, new_claimant(), lease_ms=60_000, clock_ms=now_ms)
+        [work] = queue.claim(10, ())
+        assert work.twin_id == twin
+        edit_node(remote.store, twin, NodeChanges(content="another"), actor="t")
+        remote.run()
+        assert IndexWriter(conn, remote.store, model, queue).twin_vector(work) is None

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from contextlib import closing
 from pathlib import Path
-from typing import cast
 
 import apsw
 import pytest
 
 from tests.tierdeck.search.memories import remember, texts
-from tierdeck.index.file import open_for_reading, rebuild_index
+from tests.tierdeck.terms.kept_terms import Rows, kept_terms
+from tierdeck.index.file import rebuild_index
 from tierdeck.index.path import index_path
 from tierdeck.model import NodeChanges
 from tierdeck.search import hybrid_search
@@ -20,27 +19,11 @@ from tierdeck.terms.fill import fill_terms
 from tierdeck.terms.term_index import terms_of
 from tierdeck.terms.vocabulary import words_of_index
 
-Rows = dict[int, tuple[bytes, tuple[str, ...]]]
-
-
-def rows_of(store: Store) -> Rows:
-    """Every memory that the index knows, with its hash and all terms."""
-    conn = open_for_reading(store)
-    assert conn is not None
-    with closing(conn):
-        hashes = conn.execute("SELECT n, text_hash FROM term_row").fetchall()
-        conn.pragma("query_only", False)
-        conn.execute("CREATE VIRTUAL TABLE temp.held USING fts5vocab('main', 'extra_terms', 'instance')")
-        held: dict[int, list[str]] = {}
-        for term, n in conn.execute("SELECT term, doc FROM temp.held ORDER BY term"):
-            held.setdefault(int(str(n)), []).append(str(term))
-        return {int(str(n)): (cast("bytes", digest), tuple(held.get(int(str(n)), ()))) for n, digest in hashes}
-
 
 def made_anew(store: Store) -> Rows:
     rebuild_index(store)
     fill_terms(store)
-    return rows_of(store)
+    return kept_terms(store)
 
 
 def test_it_holds_what_a_rebuild_would_hold_after_any_change(store: Store) -> None:
@@ -51,7 +34,7 @@ def test_it_holds_what_a_rebuild_would_hold_after_any_change(store: Store) -> No
     with store.writing() as conn:
         conn.execute("DELETE FROM nodes WHERE id IN (?, ?)", (ids[0], ids[-1]))
     assert fill_terms(store)
-    followed = rows_of(store)
+    followed = kept_terms(store)
     assert followed == made_anew(store)
     assert len(followed) == 20
 
@@ -70,10 +53,10 @@ def test_a_run_that_was_stopped_is_gone_on_with(store: Store, monkeypatch: pytes
     remember(store, *(f"getThing{n}Id" for n in range(20)))
     asked = iter([False, False, True])
     assert not fill_terms(store, should_stop=lambda: next(asked))
-    assert len(rows_of(store)) == 10
+    assert len(kept_terms(store)) == 10
     assert texts(hybrid_search(store, "thing", alpha=0, limit_rows=100)) != []
     assert fill_terms(store)
-    assert len(rows_of(store)) == 20
+    assert len(kept_terms(store)) == 20
 
 
 def test_a_restored_backup_is_looked_through_anew(store: Store, tmp_path: Path) -> None:
@@ -87,7 +70,7 @@ def test_a_restored_backup_is_looked_through_anew(store: Store, tmp_path: Path) 
         conn.execute("DELETE FROM td_change WHERE seq > ?", (seq,))
     assert texts(hybrid_search(store, "checkout", alpha=0)) == ["oldCheckoutId"]
     fill_terms(store)
-    assert len(rows_of(store)) == 1
+    assert len(kept_terms(store)) == 1
 
 
 def test_terms_of_older_rules_are_made_anew(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -96,7 +79,7 @@ def test_terms_of_older_rules_are_made_anew(store: Store, monkeypatch: pytest.Mo
     for room in (of_text, term_table):
         monkeypatch.setattr(room, "RULES", of_text.RULES + 1)
     assert fill_terms(store)
-    assert len(rows_of(store)) == 1
+    assert len(kept_terms(store)) == 1
 
 
 def test_another_programs_store_gets_its_terms_in_the_cache(family_store_path: Path) -> None:

@@ -50,8 +50,10 @@ class IndexWriter:
             return 0
         with db.transaction(self._conn):  # the texts are read inside it: see `catch_up`
             moved = self._moved([one.work for one in made]) if self._may_have_changed() else {}
-            for node_id, text_hash in moved.items():
-                self._put_back(node_id, text_hash)
+            for one in made:
+                for node_id in one.work.node_ids:
+                    if node_id in moved:
+                        self._put_back(node_id, one.work.content_hash, moved[node_id])
             table = load_table(self._conn, self._model)  # after those, which change its sum
             done = self._queue.finish([(one.work, one.note) for one in made], self._next_seq())
             vectors = [(key, one.vector) for one in made for key in one.work.node_ids if key in done]
@@ -86,7 +88,7 @@ class IndexWriter:
         for work in works:
             for node_id in work.node_ids:
                 if hashes.get(node_id) != work.content_hash:
-                    self._put_back(node_id, hashes.get(node_id))
+                    self._put_back(node_id, work.content_hash, hashes.get(node_id))
                 elif node_id in off:
                     self._queue.refuse(node_id, work.content_hash, "skipped", OFF)
                 else:
@@ -102,7 +104,7 @@ class IndexWriter:
                 return None  # since the claim it got another text, and its vector may be of that one
             vector = load_table(self._conn, self._model).get(work.twin_id)
             if vector is None:
-                self._queue.put_back(work.twin_id, work.content_hash)
+                self._queue.put_back(work.twin_id, work.content_hash, now_hash=work.content_hash)
         return vector
 
     def _row_keys(self, ids: Collection[str]) -> dict[str, int]:
@@ -128,8 +130,8 @@ class IndexWriter:
         now = {node_id: content_hash(text) for node_id, text in read_texts(self._store, ids).items()}
         return {key: now.get(key) for work in works for key in work.node_ids if now.get(key) != work.content_hash}
 
-    def _put_back(self, node_id: str, text_hash: str | None) -> None:
-        if text_hash is None:
+    def _put_back(self, node_id: str, claimed_hash: str, now_hash: str | None) -> None:
+        if now_hash is None:
             remove_nodes(self._conn, [node_id])
         else:
-            self._queue.put_back(node_id, text_hash)
+            self._queue.put_back(node_id, claimed_hash, now_hash=now_hash)

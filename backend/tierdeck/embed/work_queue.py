@@ -132,12 +132,15 @@ class WorkQueue:
         )
         return found.fetchone() is not None
 
-    def put_back(self, node_id: str, content_hash: str) -> None:
-        """The memory's text changed meanwhile: wait for its new one, inside the caller's transaction."""
+    def put_back(self, node_id: str, content_hash: str, *, now_hash: str) -> None:
+        """The memory's text changed meanwhile: wait for its new one, inside the caller's transaction.
+
+        Nothing is done when another run has noticed it: that run may be paying for the new text just now.
+        """
         self._conn.execute(
             "UPDATE embedding_state SET content_hash = ?, status = 'pending', attempts = 0, error = NULL,"
-            f" claimed_by = NULL, claimed_until = NULL {_ROW}",
-            (content_hash, *self._key, node_id),
+            f" claimed_by = NULL, claimed_until = NULL {_ROW} AND content_hash = ?",
+            (now_hash, *self._key, node_id, content_hash),
         )
 
     def refuse(self, node_id: str, content_hash: str, status: OpenStatus, error: str) -> None:

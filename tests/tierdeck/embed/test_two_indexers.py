@@ -12,12 +12,12 @@ from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
-import apsw
+import numpy as np
 
 from tests.tierdeck.conftest import DIMENSIONS, TEST_KEY, Remote
 from tierdeck.embed.catch_up import catch_up
 from tierdeck.embed.claim import is_claimed, new_claimant
-from tierdeck.embed.index_writer import IndexWriter
+from tierdeck.embed.index_writer import IndexWriter, Made
 from tierdeck.embed.work_queue import WorkQueue
 from tierdeck.index.file import open_for_writing
 from tierdeck.model import NodeChanges
@@ -120,26 +120,6 @@ def test_a_claim_of_this_process_is_alive_and_one_of_a_process_that_ended_is_not
     assert not is_claimed(None, None, 1_000)
 
 
-def test_what_another_run_embedded_meanwhile_is_not_asked_for_again(remote: Remote, fill: Fill) -> None:
-    """A text changes and another run embeds it just as this one begins to write what it has read."""
-    remote.warm_up()
-    [node_id] = fill("as it was")
-    meanwhile = iter(range(8))
-
-    def meddle(_: apsw.Cursor, sql: str, __: object) -> bool:
-        if sql.startswith("BEGIN") and (n := next(meanwhile, None)) is not None:
-            edit_node(remote.store, node_id, NodeChanges(content=f"changed {n}"), actor="t")
-            remote.run()
-        return True
-
-    with closing(open_for_writing(remote.store)) as conn:
-        conn.exec_trace = meddle
-        assert catch_up(conn, remote.store, Model("model-a", DIMENSIONS), lambda: False)
-    assert next(meanwhile, None) is not None
-    remote.run()
-    assert Counter(remote.sent()) == Counter(set(remote.sent()))
-
-
 def test_the_vector_of_an_equal_text_is_not_taken_when_that_text_has_changed(remote: Remote, fill: Fill) -> None:
     remote.warm_up()
     [twin] = fill("the same")
@@ -154,3 +134,21 @@ def test_the_vector_of_an_equal_text_is_not_taken_when_that_text_has_changed(rem
         edit_node(remote.store, twin, NodeChanges(content="another"), actor="t")
         remote.run()
         assert IndexWriter(conn, remote.store, model, queue).twin_vector(work) is None
+
+
+def test_a_text_that_changed_on_its_way_and_was_embedded_by_another_run_stays_done(
+    remote: Remote, fill: Fill
+) -> None:
+    remote.warm_up()
+    [node_id] = fill("first")
+    model = Model("model-a", DIMENSIONS)
+    with closing(open_for_writing(remote.store)) as conn:
+        assert catch_up(conn, remote.store, model, lambda: False)
+        queue = WorkQueue(conn, model, new_claimant(), lease_ms=60_000, clock_ms=now_ms)
+        writer = IndexWriter(conn, remote.store, model, queue)
+        [work] = queue.claim(10, ())
+        assert writer.texts_of([work]) == {work.content_hash: "first"}
+        edit_node(remote.store, node_id, NodeChanges(content="second"), actor="t")
+        assert remote.run().embedded == 1
+        assert writer.commit([Made(work, np.ones(DIMENSIONS, np.float32) / DIMENSIONS**0.5, None)]) == 0
+        assert queue.count_pending() == 0

@@ -1,26 +1,33 @@
 """The query fuzzer of the tests, for as long as you like: random texts, none of which may fail or miss a word.
 
-    python -m tests.bench.search_fuzz [count] [seed]
+    python -m tests.bench.search_fuzz [count] [seed] [--large]
 
 It ends with what became of them; an assertion or an error ends it early. Half of them are asked before the index
-of extra terms is there, half with it.
+of extra terms is there, half with it. `--large` has the store searched as those of more than 20,000 memories are.
 """
 
 from __future__ import annotations
 
-import sys
+import argparse
 import tempfile
 from pathlib import Path
 
 from tests.tierdeck.search.query_fuzzing import QueryFuzzer
+from tierdeck.search import word_counts
 from tierdeck.store import open_store
 from tierdeck.terms.fill import fill_terms
 
 
 def main() -> None:
     """Run it and print the outcomes."""
-    count = int(sys.argv[1]) if len(sys.argv) > 1 else 100_000
-    seed = int(sys.argv[2]) if len(sys.argv) > 2 else 1
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("count", type=int, nargs="?", default=100_000)
+    parser.add_argument("seed", type=int, nargs="?", default=1)
+    parser.add_argument("--large", action="store_true")
+    given = parser.parse_args()
+    count, seed = given.count, given.seed
+    if given.large:
+        word_counts.LARGE_FROM_ROWS = 100
     with tempfile.TemporaryDirectory() as folder, open_store(Path(folder) / "memory.db", create=True) as store:
         fuzzer = QueryFuzzer(store, seed)
         fuzzer.run(count // 2)

@@ -199,7 +199,8 @@ class KeywordLeg:
         if self._large is None or self.match is None or len(ids) <= limit_rows:
             return ids
         hits = self._hits(self.match, ids)
-        return sorted(hits, key=lambda node_id: -hits[node_id].bm25)[:limit_rows]
+        # Words that say nothing and came back pick too, and are no part of these hits.
+        return sorted(ids, key=lambda node_id: -hits.get(node_id, _NO_HIT).bm25)[:limit_rows]
 
     def _hits(self, match: Match, ids: Collection[str]) -> dict[str, WordHit]:
         if self._large is None:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from tests.tierdeck.search.memories import remember
 from tests.tierdeck.search.query_fuzzing import MEMORIES, PLANES, PUNCTUATION, SYNTAX, QueryFuzzer
-from tierdeck.search import SearchAnswer, hybrid_search
+from tierdeck.search import SearchAnswer, hybrid_search, word_counts
 from tierdeck.store import Store, open_store
 from tierdeck.terms.fill import fill_terms
 from tierdeck.terms.words import clean, split_words
@@ -48,7 +48,13 @@ def check(answer: SearchAnswer) -> None:
 
 
 @pytest.mark.case("S22")
-def test_two_thousand_random_texts_are_answered_and_miss_no_word(store: Store) -> None:
+@pytest.mark.parametrize(
+    "large_from_rows", [word_counts.LARGE_FROM_ROWS, 100], ids=["a small store", "a large one"]
+)
+def test_two_thousand_random_texts_are_answered_and_miss_no_word(
+    store: Store, monkeypatch: pytest.MonkeyPatch, large_from_rows: int
+) -> None:
+    monkeypatch.setattr(word_counts, "LARGE_FROM_ROWS", large_from_rows)
     fuzzer = QueryFuzzer(store, SEED)
     fuzzer.run(1_000)
     fill_terms(store)

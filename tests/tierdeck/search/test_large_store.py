@@ -50,6 +50,13 @@ def test_the_score_from_a_text_is_fts5s_own(large: Store, monkeypatch: pytest.Mo
             assert hit.keyword.bm25 == pytest.approx(by_index[hit.row.excerpt], rel=1e-4)
 
 
+def test_words_that_say_nothing_are_found_beside_one_that_stands_nowhere(large: Store) -> None:
+    answer = hybrid_search(large, "the xyzzy", alpha=0)
+    assert texts(answer) == [RARE[2]]
+    remember(large, *(f"{text} of the day" for text in COMMON))
+    assert len(hybrid_search(large, "the xyzzy", alpha=0, limit_rows=20).hits) == 20
+
+
 def test_common_words_alone_find_those_that_hold_all_of_them(large: Store) -> None:
     answer = hybrid_search(large, "flow tail", alpha=0, limit_rows=10)
     assert len(answer.hits) == 10

@@ -142,7 +142,7 @@ def test_a_wrong_variable_is_refused_by_its_name(name: str, text: str, monkeypat
         pytest.param(f"[search]\nlimit = {'9' * 400}", "search.limit = 9999", id="400 digits"),
         (
             '[embedding]\nprovider = "cohere"',
-            "embedding.provider = 'cohere' is not one of auto, local, openai, off",
+            "embedding.provider = 'cohere' is not one of auto, local, encoder, openai, off",
         ),
         ("[embedding]\nbatch_rows = 4096", "embedding.batch_rows = 4096 is not a whole number from 1 to 2,048"),
         ("[embedding]\ndimensions = -1", "embedding.dimensions = -1 is not"),

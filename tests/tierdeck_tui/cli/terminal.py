@@ -60,6 +60,10 @@ def in_terminal(
             if not part:
                 break
             shown += part
+        else:
+            raise AssertionError(
+                f"still open after {_MAX_S} s, waiting for {waiting[:1]}, and shows {shown[-3_000:]!r}"
+            )
         return Ended(process.wait(timeout=_MAX_S), shown.decode("utf-8", "replace"))
     finally:
         process.kill()

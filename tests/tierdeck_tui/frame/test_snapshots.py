@@ -32,6 +32,8 @@ _MOVING = (
     (re.compile(r"\d\d:\d\d:\d\d [+-]\d\d:\d\d"), "THE-TIME"),
     (re.compile(r"\b\d+y\b"), "NY"),
     (re.compile(r"[·▁▂▃▄▅▆▇█]{30} "), "SPARKLINE "),
+    # The end of a scroll bar: how high it is hangs on what an age or a size of another length wraps.
+    (re.compile(r"(?<= )[▁▂▃▄▅▆▇](?= *$)", re.MULTILINE), "▄"),
 )
 _DIALOGS: dict[str, Callable[[], Screen[bool | None] | Screen[str | None] | Screen[None]]] = {
     "confirm": lambda: ConfirmDialog(

@@ -32,7 +32,7 @@ def paid(root: Path) -> list[str]:
 def test_an_agent_killed_at_turn_5_of_9_ends_with_the_same_answer_and_does_nothing_twice(
     tmp_path: Path, place: str
 ) -> None:
-    run_agent(Plan(str(tmp_path), dies=f"5:{place}"))
+    run_agent(Plan(str(tmp_path), dies=f"5:{place}", waits=True))
     report = run_agent(Plan(str(tmp_path)))
     assert report is not None
     assert (report.answer, report.turns) == (ANSWER, 9)

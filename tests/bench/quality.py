@@ -24,8 +24,9 @@ from numpy.typing import NDArray
 
 from tests.bench.fusion_forms import DIRECTIONS, FORMS, Sides, principal_directions
 from tests.bench.retrieval_collection import MODELS, Collection, JudgedQuery, make_store, read_collection
-from tierdeck.embed.embedder import Embedder, QueryEmbedder, WeighedEmbedder
+from tierdeck.embed.embedder import Embedder
 from tierdeck.search import Hit, SearchAnswer, hybrid_search, rerank
+from tierdeck.search.query_vector import embed_query, fitting_embedder
 from tierdeck.store import Store
 from tierdeck.vectors.vector_index import VectorIndex, open_vector_index
 
@@ -96,9 +97,7 @@ def measure_forms(
 
 def query_vector(embedder: Embedder, index: VectorIndex, text: str) -> NDArray[np.float64]:
     """The query's vector at unit length, made as a search makes it."""
-    if isinstance(embedder, WeighedEmbedder):
-        embedder = embedder.weighed(index.weights)
-    vector = embedder.embed_query(text) if isinstance(embedder, QueryEmbedder) else embedder.embed([text])[0]
+    vector = embed_query(fitting_embedder(index, embedder), text)
     unit: NDArray[np.float64] = vector.astype(np.float64) / np.linalg.norm(vector)
     return unit
 

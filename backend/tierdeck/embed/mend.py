@@ -11,10 +11,8 @@ import apsw
 import numpy as np
 
 from tierdeck import db
-from tierdeck.vectors.bit_check import bit_fault, rebuild_bits
+from tierdeck.vectors.bit_check import SAMPLED_CHUNKS, bit_fault, rebuild_bits
 from tierdeck.vectors.model_record import Model, current_model, load_table, save_table, table_of
-
-_CHECKED_CHUNKS = 4
 
 
 def mend(conn: apsw.Connection, model: Model) -> bool:
@@ -38,7 +36,7 @@ def mend(conn: apsw.Connection, model: Model) -> bool:
             conn.execute(f"INSERT OR IGNORE INTO node_key (id) SELECT id FROM {name}_rowids")
             conn.execute("INSERT OR IGNORE INTO node_key (id) SELECT node_id FROM embedding_state")
             _sum_anew(conn, model, name)
-        if current_model(conn) == model and bit_fault(conn, model, chunks=_CHECKED_CHUNKS) is not None:
+        if current_model(conn) == model and bit_fault(conn, model, chunks=SAMPLED_CHUNKS) is not None:
             rebuild_bits(conn, model)
     return not is_in_step
 

@@ -17,7 +17,7 @@ from tierdeck.embed.local import is_local
 from tierdeck.store import Store
 from tierdeck.store.rows import as_bytes, text_of
 from tierdeck.vectors.kept_weights import forget_weights, load_weights, save_weights
-from tierdeck.vectors.model_record import Model, current_model, next_model
+from tierdeck.vectors.model_record import Model, all_models
 from tierdeck.vectors.token_weights import MIN_TEXTS, TokenWeights, weigh
 
 # Only what stands in every thirtieth text weighs less, and 4,096 texts tell such parts to 0.3 %.
@@ -33,9 +33,8 @@ def embedder_to_fill(conn: apsw.Connection, store: Store, embedder: Embedder) ->
     """
     if not isinstance(embedder, WeighedEmbedder):
         return embedder
-    model = next(
-        (one for one in (next_model(conn), current_model(conn)) if one is not None and is_local(one.name)), None
-    )
+    models = all_models(conn)
+    model = next((one for one in reversed(models) if is_local(one.name)), None)
     kept = None if model is None else load_weights(conn, model.name) or TokenWeights((), (), 0)
     texts = int(store.read(lambda c: c.execute("SELECT count(*) FROM nodes").get))
     if kept is not None and texts < max(MIN_TEXTS, 2 * kept.texts):
@@ -43,7 +42,7 @@ def embedder_to_fill(conn: apsw.Connection, store: Store, embedder: Embedder) ->
     taken = take_weights(store, embedder, texts)
     weights = kept if kept is not None and not kept.has_drifted(taken) else taken
     chosen = embedder.weighed(weights)
-    in_use = frozenset(one.name for one in (next_model(conn), current_model(conn)) if one is not None)
+    in_use = frozenset(one.name for one in models)
     with db.transaction(conn):
         forget_weights(conn, in_use | {chosen.name})
         save_weights(conn, chosen.name, TokenWeights(weights.tokens, weights.weights, texts))
@@ -52,17 +51,16 @@ def embedder_to_fill(conn: apsw.Connection, store: Store, embedder: Embedder) ->
 
 def take_weights(store: Store, embedder: WeighedEmbedder, texts: int) -> TokenWeights:
     """The weights that the store's texts say, from a sample of them (some 0.2 s)."""
-    if texts < MIN_TEXTS:
-        return TokenWeights((), (), texts)
     sample = store.read(partial(_sample, texts=texts))
     return weigh(embedder.count_holding(sample), len(sample), texts)
 
 
 def filled_model(conn: apsw.Connection, name: str, dimensions: int) -> Model:
     """The model that a chosen one stands for in this index: the local one with the weights it is filled with."""
-    for model in (next_model(conn), current_model(conn)):
-        if model is not None and model.dimensions == dimensions and is_local(name) and is_local(model.name):
-            return model
+    if is_local(name):
+        for model in reversed(all_models(conn)):
+            if model.dimensions == dimensions and is_local(model.name):
+                return model
     return Model(name, dimensions)
 
 

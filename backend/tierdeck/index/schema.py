@@ -1,5 +1,5 @@
-"""The index file's own tables: those of every index. vec0's come when there is a model; the extra terms, the list
-of words and the token weights are made by the rooms that fill them.
+"""The index file's own tables: those of every index. vec0's come when there is a model; the extra terms and the
+list of words are made by the room that fills them.
 
 All of it can be run over a file that has some of them: an older version of ours is taken over so, since the vectors
 in it may have cost money, and a table that somebody dropped comes back empty and is filled by the next run.
@@ -51,6 +51,8 @@ CREATE TABLE IF NOT EXISTS index_model (
     mean_vectors INTEGER NOT NULL DEFAULT 0,
     PRIMARY KEY (model, dimensions)
 ) WITHOUT ROWID;
+-- How much each token counted in the vectors of a model that weighs them; `texts` is how many the store had then.
+CREATE TABLE IF NOT EXISTS token_weights (model TEXT PRIMARY KEY, texts INTEGER NOT NULL, weights BLOB NOT NULL);
 -- The sign bits of the current model's vectors, from a few thousand vectors on: what a search goes through first.
 -- One row for each of vec0's chunks, written with it. `mean` is what the bits are taken from, float32. `build` is
 -- another one after all of them were made anew, `seq` grows with every write: so a reader knows what to read again.

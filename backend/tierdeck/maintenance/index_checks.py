@@ -15,7 +15,6 @@ from tierdeck.maintenance.health import DETAILS, REBUILD_BITS, Check
 from tierdeck.store import Store
 
 _EMBED = "tierdeck embed"
-_CHECKED_CHUNKS = 4
 
 
 def check_embeddings(store: Store, settings: EmbeddingSettings) -> Check:
@@ -64,12 +63,12 @@ def check_bits(store: Store, *, is_thorough: bool) -> Check:
     if conn is None:
         return Check("vector-bits", "info", "there are none yet: there is no vector")
     # Here, not above: numpy is loaded only where there is an index.
-    from tierdeck.vectors.bit_check import bit_fault
+    from tierdeck.vectors.bit_check import SAMPLED_CHUNKS, bit_fault
     from tierdeck.vectors.model_record import current_model
 
     with closing(conn), index_errors(index_path(store)):
         model = current_model(conn)
-        fault = None if model is None else bit_fault(conn, model, chunks=None if is_thorough else _CHECKED_CHUNKS)
+        fault = None if model is None else bit_fault(conn, model, chunks=None if is_thorough else SAMPLED_CHUNKS)
         has_bits = (
             conn.execute("SELECT 1 FROM sqlite_master WHERE name = 'bit_head'").fetchone()
             and conn.execute("SELECT 1 FROM bit_head").fetchone()

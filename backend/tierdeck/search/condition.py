@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+
+import apsw
 
 from tierdeck.model import NodeFilter
 from tierdeck.search.fts import quoted
 from tierdeck.store import Store
 from tierdeck.store.filters import filter_sql
-from tierdeck.store.rows import SQLValue
+from tierdeck.store.rows import SQLValue, as_bytes, text_of
 
 # Without the second condition one full-text row without an id would make NOT IN unknown, and hide everything.
 NOT_MATCHING = "n.id NOT IN (SELECT node_id FROM content_fts WHERE content_fts MATCH ? AND node_id IS NOT NULL)"
@@ -21,6 +24,16 @@ class Condition:
 
     sql: str
     params: tuple[SQLValue, ...]
+
+
+def meeting(conn: apsw.Connection, condition: Condition, ids: Sequence[str]) -> set[str]:
+    """Those of the memories that meet the condition in the connection's snapshot."""
+    rows = conn.execute(
+        # CROSS: else SQLite may begin with an index of the condition, which lists a tenth of the store.
+        f"SELECT {as_bytes('n.id')} FROM json_each(?) j CROSS JOIN nodes n ON n.id = j.value WHERE {condition.sql}",
+        (json.dumps(ids), *condition.params),
+    )
+    return {text_of(row[0]) for row in rows}
 
 
 def condition_of(store: Store, node_filter: NodeFilter, excluded: Sequence[str] = ()) -> Condition:

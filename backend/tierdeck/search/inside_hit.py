@@ -5,17 +5,16 @@ A part is worth half a whole word, so that a whole-word hit stays above it.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tierdeck.search.terms import Term
+from tierdeck.search.text_score import idf_of
 from tierdeck.terms.pieces import Piece
 
 MAX_PARTS = 4
 # A word that stands whole in so many memories needs no looking for inside other words.
 MAX_WHOLE_ROWS = 1_000
-_SMALLEST_IDF = 1e-6  # FTS5's own floor, so that both kinds of score stay on one scale
 
 # A sign outweighs its bare word however often that stands in a text: bm25 of one word stays under
 # (k1 + 1) x idf = 2.2 x idf, and `C++` must beat a text that says `c` ten times.
@@ -54,16 +53,11 @@ def worth_of(piece: Piece, found_rows: int, terms: Sequence[Term], store_rows: i
     """
     whole_rows = rows_of_word(piece, terms)
     if piece.kind == "sign":
-        bare = _idf(whole_rows, store_rows) if whole_rows else 0.0
-        return SIGN_WORTH * max(_idf(found_rows, store_rows), bare)
-    return PART_WORTH * piece.weight * _idf(whole_rows + found_rows, store_rows)
+        bare = idf_of(whole_rows, store_rows) if whole_rows else 0.0
+        return SIGN_WORTH * max(idf_of(found_rows, store_rows), bare)
+    return PART_WORTH * piece.weight * idf_of(whole_rows + found_rows, store_rows)
 
 
 def rows_of_word(piece: Piece, terms: Sequence[Term]) -> int:
     """In how many memories the word of the piece stands whole."""
     return 0 if piece.term is None else terms[piece.term].rows
-
-
-def _idf(rows: int, store_rows: int) -> float:
-    rows = min(rows, store_rows)
-    return max(math.log((store_rows - rows + 0.5) / (rows + 0.5)), _SMALLEST_IDF)

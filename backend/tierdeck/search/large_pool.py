@@ -68,7 +68,7 @@ class LargePool:
         below, looked, page_rows = _NO_LIMIT, 0, max(_FIRST_PAGE_ROWS, 2 * limit_rows)
         while len(ids) < limit_rows:
             rows = self._page(expression, below, page_rows)
-            ids += self._meeting(rows)
+            ids += self._words.meeting(rows, self._condition)
             looked += len(rows)
             if len(rows) < page_rows:
                 return ids[:limit_rows]
@@ -76,7 +76,7 @@ class LargePool:
             if looked >= MAX_LOOKED_ROWS and ids:
                 break
             if looked >= MAX_LOOKED_ROWS and self._allowed is not None:
-                return self._meeting(self._among(expression, self._allowed))[:limit_rows]
+                return self._words.meeting(self._among(expression, self._allowed), self._condition)[:limit_rows]
         self.is_cut = True
         return ids[:limit_rows]
 
@@ -86,15 +86,6 @@ class LargePool:
             (expression, below, limit_rows),
         )
         return [int(row[0]) for row in found]
-
-    def _meeting(self, rowids: list[int]) -> list[str]:
-        found = self._conn.execute(
-            f"SELECT f.rowid, {as_bytes('n.id')} FROM content_fts f JOIN nodes n ON n.id = f.node_id"
-            f" WHERE f.rowid IN (SELECT value FROM json_each(?)) AND {self._condition.sql}",
-            (json.dumps(rowids), *self._condition.params),
-        )
-        owners = {int(row[0]): text_of(row[1]) for row in found}
-        return [owners[rowid] for rowid in rowids if rowid in owners]
 
     @cached_property
     def _allowed(self) -> list[str] | None:

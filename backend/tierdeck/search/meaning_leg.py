@@ -5,7 +5,6 @@ Imported only when there is a query vector: it brings in numpy. Spec: SPEC-09.04
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 
@@ -13,7 +12,7 @@ import apsw
 import numpy as np
 from numpy.typing import NDArray
 
-from tierdeck.search.condition import Condition
+from tierdeck.search.condition import Condition, meeting
 from tierdeck.search.hit import SemanticPart
 from tierdeck.search.scanned_pool import ScannedPool
 from tierdeck.store.rows import as_bytes, text_of
@@ -73,7 +72,8 @@ class MeaningLeg:
             return []
         fetch = min(limit_rows + store_rows - allowed, MAX_NEAREST)
         near = [node_id for node_id, _ in self._index.nearest(self._query, fetch)]
-        ids = self._meeting(conn, condition, near)
+        allowed_ids = meeting(conn, condition, near)
+        ids = [node_id for node_id in near if node_id in allowed_ids]
         if len(ids) < min(limit_rows, allowed) and len(near) == fetch:
             rows = conn.execute(f"SELECT {as_bytes('n.id')} FROM nodes n WHERE {condition.sql}", condition.params)
             found = self._index.nearest(self._query, limit_rows, [text_of(row[0]) for row in rows])
@@ -102,15 +102,6 @@ class MeaningLeg:
             },
             stale,
         )
-
-    def _meeting(self, conn: apsw.Connection, condition: Condition, ids: list[str]) -> list[str]:
-        rows = conn.execute(
-            f"SELECT {as_bytes('n.id')} FROM nodes n"
-            f" WHERE n.id IN (SELECT value FROM json_each(?)) AND {condition.sql}",
-            (json.dumps(ids), *condition.params),
-        )
-        meeting = {text_of(row[0]) for row in rows}
-        return [node_id for node_id in ids if node_id in meeting]
 
 
 def centred_cosines(query: Vector, vectors: Vector, mean: Vector) -> Vector:

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from tierdeck.embed.embedder import QueryEmbedder, WeighedEmbedder
 from tierdeck.errors import EmbeddingError, IndexFileError
 from tierdeck.secret_scan import has_secret
 
@@ -62,14 +63,14 @@ class MeaningSource:
         model, dimensions = index.model, index.dimensions
         vector = self.query_vector
         if vector is None and self.embedder is not None:
-            embedder = _weighed(self.embedder, index)
+            embedder = fitting_embedder(index, self.embedder)
             if (embedder.name, embedder.dimensions) != (model, dimensions):
                 return Meaning(off=_other_model(index, self.embedder))
             if embedder.is_remote and is_typing:
                 return Meaning(off=f"Enter sends the query to {model}")
             if embedder.is_remote and not self.may_send_secrets and has_secret(text):
                 return Meaning(off="the query looks like a secret, and is not sent to a remote model")
-            vector = _embedded(embedder, text)
+            vector = embed_query(embedder, text)
         if vector is None:
             return Meaning(off="no embedding model is in use")
         from tierdeck.search.meaning_leg import MeaningLeg
@@ -79,17 +80,14 @@ class MeaningSource:
         return Meaning(MeaningLeg(index, unit, self.should_stop), model)
 
 
-def _embedded(embedder: Embedder, text: str) -> NDArray[np.float32]:
-    from tierdeck.embed.embedder import QueryEmbedder
-
-    return embedder.embed_query(text) if isinstance(embedder, QueryEmbedder) else embedder.embed([text])[0]
-
-
-def _weighed(embedder: Embedder, index: VectorIndex) -> Embedder:
+def fitting_embedder(index: VectorIndex, embedder: Embedder) -> Embedder:
     """The embedder with the token weights that the vectors were made with, where it knows of weights."""
-    from tierdeck.embed.embedder import WeighedEmbedder
-
     return embedder.weighed(index.weights) if isinstance(embedder, WeighedEmbedder) else embedder
+
+
+def embed_query(embedder: Embedder, text: str) -> NDArray[np.float32]:
+    """A query's vector, float32 (dimensions,), as the model gave it; raises what `Embedder.embed` raises."""
+    return embedder.embed_query(text) if isinstance(embedder, QueryEmbedder) else embedder.embed([text])[0]
 
 
 def _other_model(index: VectorIndex, embedder: Embedder) -> str:

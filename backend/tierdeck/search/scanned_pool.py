@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from tierdeck.model import content_hash
 from tierdeck.search.allowed_keys import allowed_keys, has_allowed_keys, is_among
 from tierdeck.search.changed_since import changed_since
-from tierdeck.search.condition import Condition
+from tierdeck.search.condition import Condition, meeting
 from tierdeck.store.rows import as_bytes, text_of
 from tierdeck.vectors.bit_scan import BitScan, Near
 from tierdeck.vectors.vector_index import VectorIndex
@@ -80,8 +80,8 @@ class ScannedPool:
 
     def _valid(self, ids: Sequence[str]) -> list[str]:
         """Those that meet the condition in the snapshot and whose vector is of their text, as far as is known."""
-        meeting = self._meeting(ids)
-        made_from = self._index.hashes([node_id for node_id in ids if node_id in meeting])
+        allowed = meeting(self._conn, self._condition, ids)
+        made_from = self._index.hashes([node_id for node_id in ids if node_id in allowed])
         return [node_id for node_id in ids if node_id in made_from and self._is_of(node_id, made_from[node_id])]
 
     def _is_of(self, node_id: str, made_from: str) -> bool:
@@ -90,22 +90,13 @@ class ScannedPool:
         row = self._conn.execute(f"SELECT {as_bytes('content')} FROM nodes WHERE id = ?", (node_id,)).fetchone()
         return row is not None and content_hash(text_of(row[0])) == made_from
 
-    def _meeting(self, ids: Sequence[str]) -> set[str]:
-        rows = self._conn.execute(
-            # CROSS: else SQLite may begin with an index of the condition, which lists a tenth of the store.
-            f"SELECT {as_bytes('n.id')} FROM json_each(?) j CROSS JOIN nodes n ON n.id = j.value"
-            f" WHERE {self._condition.sql}",
-            (json.dumps(ids), *self._condition.params),
-        )
-        return {text_of(row[0]) for row in rows}
-
     def _may_show(self, slots: Slots) -> Mask:
         """Of each slot whether its memory may meet the condition; asked by rowid where it is known."""
         keys, numbers = self._scan.keys(slots), self._scan.numbers(slots)
         if self._changed is None:
             ids = self._scan.ids(numbers)
-            meeting = self._meeting(ids)
-            return np.array([node_id in meeting for node_id in ids], np.bool_)
+            allowed_ids = meeting(self._conn, self._condition, ids)
+            return np.array([node_id in allowed_ids for node_id in ids], np.bool_)
         rows = self._conn.execute(
             "SELECT n.rowid FROM json_each(?) j CROSS JOIN nodes n ON n.rowid = j.value"
             f" WHERE {self._condition.sql}",

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 _K1 = 1.2
 _B = 0.75
-_SMALLEST_IDF = 1e-6
+_SMALLEST_IDF = 1e-6  # FTS5's own floor, so that all kinds of score stay on one scale
 
 
 @dataclass(frozen=True, slots=True)

@@ -45,7 +45,7 @@ class WordSource:
         ids: list[str] = []
         at, size = 0, limit_rows + limit_rows // 4
         while at < len(rowids) and len(ids) < limit_rows:  # each takes 8 µs, and mostly the first ones are enough
-            ids += self._meeting(rowids[at : at + size], condition)
+            ids += self.meeting(rowids[at : at + size], condition)
             at, size = at + size, 4 * size
         ids = list(dict.fromkeys(ids))
         if len(ids) < limit_rows and len(found) == slack:
@@ -75,7 +75,8 @@ class WordSource:
                 found[node_id] = hit
         return found
 
-    def _meeting(self, rowids: list[int], condition: Condition) -> list[str]:
+    def meeting(self, rowids: list[int], condition: Condition) -> list[str]:
+        """The ids of full-text rows' memories that meet the condition, in the order of the rows, each once."""
         owners = self._owners_by_number(rowids, condition)
         others = [rowid for rowid in rowids if rowid not in owners]
         if others:

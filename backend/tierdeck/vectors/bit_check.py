@@ -18,6 +18,8 @@ from tierdeck.vectors.chunk_blobs import chunk_ids, layout_fault, read_chunk, re
 from tierdeck.vectors.model_record import Model, keep_bits
 from tierdeck.vectors.sign_bits import scales_of, sign_bits, words_of
 
+# So many chunks are compared where nobody asked for a thorough look: some 20 ms.
+SAMPLED_CHUNKS = 4
 _FAULTY = (
     f"SELECT coalesce(c.chunk_id, b.chunk_id, r.chunk_id) FROM {VECTORS}_chunks c"
     " FULL JOIN bit_chunk b ON b.chunk_id = c.chunk_id FULL JOIN bit_rows r ON r.chunk_id = c.chunk_id"

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tierdeck.index.file import VECTORS
+from tierdeck.index.schema import BIT_TABLES
 from tierdeck.vectors.chunk_blobs import CHUNK_SLOTS, chunk_ids, packed, read_chunk, read_chunk_vectors, unpacked
 from tierdeck.vectors.sign_bits import scales_of, sign_bits, words_of
 
@@ -178,5 +179,5 @@ def build_bits(conn: apsw.Connection, model_name: str, dimensions: int, mean: ND
 
 def drop_bits(conn: apsw.Connection) -> None:
     """Take all bits out, inside the caller's transaction: search goes on by vec0."""
-    for table in ("bit_head", "bit_chunk", "bit_rows"):
+    for table in BIT_TABLES:
         conn.execute(f"DELETE FROM {table}")

@@ -7,11 +7,6 @@ import apsw
 from tierdeck.errors import IndexFileError
 from tierdeck.vectors.token_weights import TokenWeights, read_weights
 
-_TABLE = (
-    "CREATE TABLE IF NOT EXISTS token_weights"
-    " (model TEXT PRIMARY KEY, texts INTEGER NOT NULL, weights BLOB NOT NULL)"
-)
-
 
 def load_weights(conn: apsw.Connection, model: str) -> TokenWeights | None:
     """The weights of a model's vectors; None when all its tokens count alike.
@@ -20,7 +15,7 @@ def load_weights(conn: apsw.Connection, model: str) -> TokenWeights | None:
         IndexFileError: they were there and are damaged: new ones would not fit the vectors.
     """
     if conn.execute("SELECT 1 FROM sqlite_master WHERE name = 'token_weights'").fetchone() is None:
-        return None
+        return None  # an index of an older version that is only read
     row = conn.execute("SELECT weights, texts FROM token_weights WHERE model = ?", (model,)).fetchone()
     if row is None:
         return None
@@ -35,7 +30,6 @@ def load_weights(conn: apsw.Connection, model: str) -> TokenWeights | None:
 
 def save_weights(conn: apsw.Connection, model: str, weights: TokenWeights) -> None:
     """Keep a model's weights; inside the caller's transaction."""
-    conn.execute(_TABLE)
     conn.execute(
         "INSERT OR REPLACE INTO token_weights (model, texts, weights) VALUES (?, ?, ?)",
         (model, weights.texts, weights.to_bytes()),
@@ -44,7 +38,6 @@ def save_weights(conn: apsw.Connection, model: str, weights: TokenWeights) -> No
 
 def forget_weights(conn: apsw.Connection, kept_models: frozenset[str]) -> None:
     """Drop the weights of every model but those; inside the caller's transaction."""
-    conn.execute(_TABLE)
     for (model,) in conn.execute("SELECT model FROM token_weights").fetchall():
         if str(model) not in kept_models:
             conn.execute("DELETE FROM token_weights WHERE model = ?", (model,))

@@ -42,7 +42,7 @@ def next_model(conn: apsw.Connection) -> Model | None:
 
 
 def all_models(conn: apsw.Connection) -> list[Model]:
-    """The models that have vectors in this index."""
+    """The models that have vectors in this index: the one that is searched, then one that grows beside it."""
     return [model for model in (current_model(conn), next_model(conn)) if model is not None]
 
 

@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from tierdeck.checkpoint.folder import FoundCheckpoint
-from tierdeck.checkpoint.running import OpenOperation, operations_at
-from tierdeck_tui.reading.restore_plan import RestoreMode, RestorePlan, read_restore_plan
+from tierdeck.checkpoint.running import OpenOperation, RestoreMode, operations_at
+from tierdeck_tui.reading.restore_plan import RestorePlan, read_restore_plan
 
 MODES: tuple[RestoreMode, ...] = ("fork", "rewind")
 

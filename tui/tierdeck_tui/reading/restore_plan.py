@@ -9,7 +9,7 @@ from tierdeck.checkpoint import CONSOLE_LIMITS, Loss, open_checkpoint, read_loss
 from tierdeck.checkpoint.folder import FoundCheckpoint, Listed, SessionFolder, verify
 from tierdeck.checkpoint.folder.diff import Diff, diff
 from tierdeck.checkpoint.journal import Journal
-from tierdeck.checkpoint.running import RestoreMode as RestoreMode
+from tierdeck.checkpoint.running import RestoreMode
 from tierdeck.errors import CheckpointError, DamagedCheckpointError, NewerCheckpointError
 
 

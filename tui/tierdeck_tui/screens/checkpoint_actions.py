@@ -81,7 +81,7 @@ class CheckpointActionsScreen(JobScreen):
         return min(MAX_DIALOG_CELLS, self.app.size.width * 96 // 100 - 6)
 
     def key(self) -> bytes | None:
-        """The operator's key. For a worker: it reads a file. Raises CheckpointKeyError, InvalidValueError."""
+        """The operator's key. For a worker: it reads a file. Raises CheckpointKeyError."""
         return key_of(self.deck.settings)
 
     def done(self, message: str) -> None:

@@ -12,17 +12,16 @@ from tierdeck.checkpoint.folder import (
     Emptied,
     PrunePlan,
     PruneReport,
-    RetentionPolicy,
     SessionFolder,
     SessionInfo,
     Trashed,
     empty_trash,
     list_trash,
     plan_prune,
+    policy_of,
     prune,
     restore_from_trash,
 )
-from tierdeck.checkpoint.limits import MB
 from tierdeck.errors import ConflictError, NotFoundError, StoppedError, TierdeckError
 from tierdeck.times import now_ms
 from tierdeck_tui.reading.checkpoint_sessions import folder_of
@@ -71,8 +70,8 @@ class ClearingActionsScreen(CheckpointActionsScreen):
             self._tell_pruned(info, report)
 
     def _planned(self, info: SessionInfo, tell: OnProgress, should_stop: ShouldStop) -> PrunePlan:
-        folder = folder_of(info, self.key())
-        return plan_prune(folder, self._policy(), on_progress=tell, should_stop=should_stop)
+        policy = policy_of(self.deck.settings.checkpoints)
+        return plan_prune(folder_of(info, self.key()), policy, on_progress=tell, should_stop=should_stop)
 
     def _pruned_by(
         self, info: SessionInfo, plan: PrunePlan, tell: OnProgress, should_stop: ShouldStop
@@ -97,14 +96,6 @@ class ClearingActionsScreen(CheckpointActionsScreen):
             return False
         dialog = ConfirmDialog(f"Prune: {prune_words(plan)}", text, confirm="Move to trash")
         return await self.app.push_screen_wait(dialog) is True
-
-    def _policy(self) -> RetentionPolicy:
-        settings = self.deck.settings.checkpoints
-        return RetentionPolicy(
-            last_per_branch=settings.keep_last,
-            max_bytes=settings.keep_mb * MB,
-            max_age_days=settings.keep_days or None,
-        )
 
     # The way back.
 

@@ -11,8 +11,9 @@ from textual.widget import Widget
 from textual.widgets import Input, Static
 
 from tierdeck.checkpoint.journal import Decision
+from tierdeck.checkpoint.running import RestoreMode
 from tierdeck_tui.reading.restore_offer import MODES, RestoreOffer
-from tierdeck_tui.reading.restore_plan import RestoreMode, RestorePlan
+from tierdeck_tui.reading.restore_plan import RestorePlan
 from tierdeck_tui.screens.reason import ReasonedDialog
 from tierdeck_tui.view.checkpoint.decision import Chosen, choice_lines, decided_words, decision_of
 from tierdeck_tui.view.checkpoint.plan import plan_lines, typed_answer

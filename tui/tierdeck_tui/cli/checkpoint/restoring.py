@@ -13,7 +13,7 @@ import click
 
 from tierdeck.checkpoint.folder import FoundCheckpoint, SessionFolder, find_checkpoint
 from tierdeck.checkpoint.journal import Decision
-from tierdeck.checkpoint.running import Asked, OpenOperation, fork, operations_at, rewind
+from tierdeck.checkpoint.running import Asked, OpenOperation, RestoreMode, fork, operations_at, rewind
 from tierdeck.errors import CheckpointError
 from tierdeck_tui.cli.ask import confirm_by_typing
 from tierdeck_tui.cli.checkpoint.choices import decisions_of, operation_option
@@ -31,7 +31,7 @@ from tierdeck_tui.cli.run import Run
 from tierdeck_tui.cli.stop_flag import stop_flag
 from tierdeck_tui.cli.terminal import width_cells
 from tierdeck_tui.cli.verb import Verb
-from tierdeck_tui.reading.restore_plan import RestoreMode, RestorePlan, read_restore_plan
+from tierdeck_tui.reading.restore_plan import RestorePlan, read_restore_plan
 from tierdeck_tui.view.checkpoint.form import plan_form
 from tierdeck_tui.view.checkpoint.operation import operation_form, operation_lines
 from tierdeck_tui.view.checkpoint.plan import plan_lines, typed_answer

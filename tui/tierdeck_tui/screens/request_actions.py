@@ -8,10 +8,9 @@ from dataclasses import dataclass
 
 from textual import work
 
-from tierdeck.checkpoint.folder import Answer, SessionFolder, SessionInfo
+from tierdeck.checkpoint.folder import Answer, Request, SessionFolder, SessionInfo
 from tierdeck.checkpoint.folder.requests import is_expired, read_request
-from tierdeck.checkpoint.running import request_checkpoint
-from tierdeck.errors import TierdeckError
+from tierdeck.errors import ConflictError, TierdeckError
 from tierdeck_tui.reading.checkpoint_sessions import folder_of
 from tierdeck_tui.reading.console import Console
 from tierdeck_tui.screens.clearing_actions import ClearingActionsScreen
@@ -78,13 +77,12 @@ class RequestActionsScreen(ClearingActionsScreen):
             )
             if label is None:
                 return
-            asked = await asyncio.to_thread(
-                request_checkpoint, folder, by=self.deck.operator(), label=label or None
-            )
+            wanted = Request("checkpoint", None, "", 0, self.deck.operator(), time.time_ns(), label or None)
+            request_id = await asyncio.to_thread(_ask, folder, wanted)
         except TierdeckError as e:
             self.shell.show_error(e)
         else:
-            self.asked_for(Waiting(folder, asked.request_id, "a checkpoint now"))
+            self.asked_for(Waiting(folder, request_id, "a checkpoint now"))
 
     # The way back.
 
@@ -117,3 +115,10 @@ class RequestActionsScreen(ClearingActionsScreen):
         else:
             self.notify("too late: the agent is at it, or it is over", severity="warning")
         self.say()
+
+
+def _ask(folder: SessionFolder, wanted: Request) -> str:
+    """Ask, when an agent is still there to be asked."""
+    if not folder.is_live():
+        raise ConflictError(f"ask session {folder.session_id[:80]} for a checkpoint: its agent has ended")
+    return folder.ask(wanted)

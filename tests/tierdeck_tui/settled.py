@@ -6,6 +6,8 @@ import asyncio
 
 from textual.pilot import Pilot
 
+# How long the cursor rests on a row of a screen before it is read about, in tests of the screens.
+QUICK_REST_S = 0.01
 READING = frozenset({"page", "search", "detail", "archive"})
 
 

@@ -15,7 +15,7 @@ from tierdeck.config import CheckpointSettings, Settings
 from tierdeck.store import open_store
 from tierdeck_tui.screens.checkpoints import CheckpointsScreen
 from tierdeck_tui.view.line import text_of
-from tierdeck_tui.widgets.checkpoint_pane import REST_S, CheckpointPane
+from tierdeck_tui.widgets.checkpoint_pane import CheckpointPane
 from tierdeck_tui.widgets.line_bar import LineBar
 from tierdeck_tui.widgets.line_list import LineList
 
@@ -84,7 +84,6 @@ class Deck(ModeHost[CheckpointsScreen]):
 
     kind = CheckpointsScreen
     key = "3"
-    rest_s = REST_S
 
     @property
     def tree(self) -> LineList:

@@ -7,6 +7,15 @@ import pytest
 
 from tests.tierdeck_tui.conftest import MakeApp
 from tests.tierdeck_tui.screens.promotions_host import SETTINGS, Board, waiting_store
+from tests.tierdeck_tui.settled import QUICK_REST_S
+from tierdeck_tui.widgets import checkpoint_pane, detail, promotion_pane
+
+
+@pytest.fixture(autouse=True)
+def quick_rest(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A pane begins to read 10 ms after the last key instead of 60: tests of the screens wait for that after each."""
+    for pane in (checkpoint_pane, detail, promotion_pane):
+        monkeypatch.setattr(pane, "REST_S", QUICK_REST_S)
 
 
 @pytest.fixture

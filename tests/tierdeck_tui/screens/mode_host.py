@@ -9,7 +9,7 @@ from typing import ClassVar, Generic, TypeVar
 from textual.pilot import Pilot
 from textual.widgets import Input
 
-from tests.tierdeck_tui.settled import settled
+from tests.tierdeck_tui.settled import QUICK_REST_S, settled
 from tierdeck_tui.app import TierdeckApp
 from tierdeck_tui.screens.frame import FrameScreen
 from tierdeck_tui.widgets.dialog_button import DialogButton
@@ -19,11 +19,10 @@ TRIES = 1_000
 
 
 class ModeHost(Generic[S]):
-    """The screen `kind` of a running app, which `key` leads to; a reading begins after `rest_s` without a key."""
+    """The screen `kind` of a running app, which `key` leads to."""
 
     kind: type[S]
     key: ClassVar[str]
-    rest_s: ClassVar[float]
 
     def __init__(self, app: TierdeckApp, pilot: Pilot[None]) -> None:
         self.app = app
@@ -45,7 +44,7 @@ class ModeHost(Generic[S]):
 
     async def settle(self) -> None:
         """Wait until what was asked for is there."""
-        await settled(self.pilot, pause_s=self.rest_s + 0.02)
+        await settled(self.pilot, pause_s=QUICK_REST_S + 0.02)
 
     async def open(self) -> None:
         """Go to the screen."""

@@ -15,7 +15,7 @@ from tierdeck.store import Store, add_nodes, get_node, open_store
 from tierdeck_tui.screens.promotions import PromotionsScreen
 from tierdeck_tui.view.line import text_of
 from tierdeck_tui.widgets.line_bar import LineBar
-from tierdeck_tui.widgets.promotion_pane import REST_S, PromotionPane
+from tierdeck_tui.widgets.promotion_pane import PromotionPane
 from tierdeck_tui.widgets.row_list import RowList
 from tierdeck_tui.widgets.tab_bar import TabBar
 
@@ -66,7 +66,6 @@ class Board(ModeHost[PromotionsScreen]):
 
     kind = PromotionsScreen
     key = "2"
-    rest_s = REST_S
 
     @property
     def store(self) -> Store:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from textual.pilot import Pilot
 
-from tests.tierdeck_tui.settled import settled
+from tests.tierdeck_tui.settled import QUICK_REST_S, settled
 from tierdeck.config import ConsoleSettings, EmbeddingSettings, Settings
 from tierdeck_tui.app import TierdeckApp
 from tierdeck_tui.screens.search import SearchScreen
 from tierdeck_tui.view.line import text_of
 from tierdeck_tui.view.memory_row import memory_of
 from tierdeck_tui.widgets.alpha_bar import AlphaBar
-from tierdeck_tui.widgets.detail import REST_S, Detail
+from tierdeck_tui.widgets.detail import Detail
 from tierdeck_tui.widgets.line_bar import LineBar
 from tierdeck_tui.widgets.memory_list import MemoryList
 from tierdeck_tui.widgets.query_box import QueryBox
@@ -89,7 +89,7 @@ class Seen:
 
     async def settle(self) -> None:
         """Wait until what was asked for is there."""
-        await settled(self.pilot, pause_s=max(REST_S, DEBOUNCE_MS / 1000) + 0.02)
+        await settled(self.pilot, pause_s=max(QUICK_REST_S, DEBOUNCE_MS / 1000) + 0.02)
 
     async def press(self, *keys: str) -> None:
         """Press keys and wait for what they ask for."""

@@ -25,17 +25,20 @@ ENTRY = LogEntry(
 
 class Log:
     """A log of so many rows, newest first, that can grow and lose rows; `asked` keeps how many were
-    asked for, `threads` who asked."""
+    asked for, `threads` who asked. While `gate` is not set, nobody gets an answer."""
 
     def __init__(self, rows: int) -> None:
         self.ids = list(range(rows, 0, -1))
         self.asked: list[int] = []
         self.threads: set[int | None] = set()
+        self.gate = threading.Event()
+        self.gate.set()
 
     def read(self, before: int | None = None) -> ReadItems:
         def page(limit_rows: int) -> ItemPage:
             self.asked.append(limit_rows)
             self.threads.add(threading.current_thread().ident)
+            assert self.gate.wait(60)
             found = [number for number in self.ids if before is None or number < before][:limit_rows]
             more = self.read(found[-1]) if len(found) == limit_rows else None
             return ItemPage(tuple(item(number) for number in found), more)
@@ -99,6 +102,42 @@ async def test_the_cursor_stays_on_its_row_and_place_when_rows_come_above_it() -
         assert rows.cursor_item.key == before.key
         assert rows.cursor_number * 2 - rows.scroll_offset.y == y
         assert keys(rows.items)[:3] == ["303", "302", "301"]
+
+
+async def test_a_key_pressed_while_all_is_read_again_moves_the_cursor_for_good() -> None:
+    log, rows = Log(10), RowList(stays_first=True)
+    async with Host(rows).run_test(size=(80, 30)) as pilot:
+        rows.show(log.read())
+        await settled(pilot)
+        log.ids.insert(0, 11)
+        log.gate.clear()
+        rows.reload()
+        await pilot.press("j")
+        log.gate.set()
+        await settled(pilot)
+        assert keys(rows.items)[0] == "11"
+        assert rows.cursor_item is not None
+        assert rows.cursor_item.key == "9"
+        await pilot.press("g")
+        log.ids.insert(0, 12)
+        rows.reload()
+        await settled(pilot)
+        assert rows.cursor_item.key == "12"
+
+
+async def test_moving_towards_the_end_while_all_is_read_again_does_not_leave_the_old_rows() -> None:
+    log, rows = Log(250), RowList()
+    async with Host(rows).run_test(size=(80, 20)) as pilot:
+        rows.show(log.read())
+        await settled(pilot)
+        log.ids.insert(0, 251)
+        log.gate.clear()
+        rows.reload()
+        await pilot.press("G")
+        log.gate.set()
+        await settled(pilot)
+        assert keys(rows.items)[:2] == ["251", "250"]
+        assert len(rows.items) > PAGE_ROWS
 
 
 async def test_when_its_row_is_gone_the_cursor_goes_to_the_next_and_at_the_end_to_the_one_before() -> None:

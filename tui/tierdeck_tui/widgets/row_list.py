@@ -84,7 +84,7 @@ class RowList(CursorList):
         self._more: ReadItems | None = None
         self._cursor = 0
         self._request = 0
-        self._is_reading_on = False
+        self._is_reading = False
         self._marked: dict[str, Item] = {}
 
     @property
@@ -130,12 +130,12 @@ class RowList(CursorList):
     def reload(self) -> None:
         """Read again as many rows as there are; the cursor stays on its row, marks and scroll stay too.
 
-        With `stays_first` a cursor on the first row is on the first one again, whichever that is now.
+        With `stays_first` a cursor on the first row is on the first one again, whichever that is now. What counts is
+        where it stands when the rows are there: a key that was pressed meanwhile moved it for good.
         """
         if self._read_first is not None:
             rows = max(PAGE_ROWS, len(self._items))
-            keeps = self._cursor > 0 or not self._stays_first
-            self._ask(self._read_first, rows, is_onward=False, keep_cursor=keeps)
+            self._ask(self._read_first, rows, is_onward=False, keep_cursor=True)
 
     def clear_marks(self) -> None:
         """Take every mark away."""
@@ -201,13 +201,13 @@ class RowList(CursorList):
 
     def _read_what_is_missing(self) -> None:
         last_seen = self.scroll_offset.y // ROW_LINES + 2 * self._view_rows
-        if self._more is not None and not self._is_reading_on and last_seen >= len(self._items):
-            self._is_reading_on = True
+        # While all is read again, reading on would take its place, and the old rows would stay.
+        if self._more is not None and not self._is_reading and last_seen >= len(self._items):
             self._ask(self._more, PAGE_ROWS, is_onward=True, keep_cursor=True)
 
     def _ask(self, read: ReadItems, limit_rows: int, *, is_onward: bool, keep_cursor: bool) -> None:
         self._request += 1
-        self._is_reading_on = is_onward
+        self._is_reading = True
         self._read_page(self._request, lambda: read(limit_rows), is_onward, keep_cursor)
 
     @work(thread=True, exclusive=True, group="page", description="read a page")
@@ -225,19 +225,22 @@ class RowList(CursorList):
         message.stop()
         if message.request != self._request:
             return
-        self._is_reading_on = False
+        self._is_reading = False
         if message.is_onward:
             known = {item.key for item in self._items}  # a row that moved down meanwhile comes twice
             fresh = [item for item in message.page.items if item.key not in known]
             self._take([*self._items, *fresh], message.page.more, keep_cursor=True)
         else:
-            self._take(message.page.items, message.page.more, keep_cursor=message.keep_cursor)
+            is_newest_kept = self._stays_first and self._cursor == 0
+            self._take(
+                message.page.items, message.page.more, keep_cursor=message.keep_cursor and not is_newest_kept
+            )
 
     def on_row_list__read_failed(self, message: _ReadFailed) -> None:
         """Say so, unless something else was asked for since."""
         message.stop()
         if message.request == self._request:
-            self._is_reading_on = False
+            self._is_reading = False
             self.post_message(self.Failed(self, message.error))
 
     def _take(self, items: Sequence[Item], more: ReadItems | None, *, keep_cursor: bool) -> None:

@@ -13,7 +13,7 @@ from tierdeck_tui.widgets import checkpoint_pane, detail, promotion_pane
 
 @pytest.fixture(autouse=True)
 def quick_rest(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A pane begins to read 10 ms after the last key instead of 60: tests of the screens wait for that after each."""
+    """A pane begins to read 10 ms after the last key instead of 60: tests wait for that after each of theirs."""
     for pane in (checkpoint_pane, detail, promotion_pane):
         monkeypatch.setattr(pane, "REST_S", QUICK_REST_S)
 

@@ -130,8 +130,8 @@ class RowList(CursorList):
     def reload(self) -> None:
         """Read again as many rows as there are; the cursor stays on its row, marks and scroll stay too.
 
-        With `stays_first` a cursor on the first row is on the first one again, whichever that is now. What counts is
-        where it stands when the rows are there: a key that was pressed meanwhile moved it for good.
+        With `stays_first` a cursor on the first row is on the first one again, whichever that is now. What counts
+        is where it stands when the rows are there: a key that was pressed meanwhile moved it for good.
         """
         if self._read_first is not None:
             rows = max(PAGE_ROWS, len(self._items))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -29,9 +30,15 @@ _QUICK = ("--pace", "0.02")
 _MAX_S = 60.0
 
 
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the demo, to be copied: it takes a second to make."""
+    return build_demo(tmp_path_factory.mktemp("demo") / "demo.db").path.parent
+
+
 @pytest.fixture
-def store(tmp_path: Path) -> Path:
-    return build_demo(tmp_path / "demo.db").path
+def store(tmp_path: Path, built: Path) -> Path:
+    return shutil.copytree(built, tmp_path / "demo") / "demo.db"
 
 
 def run(store: Path, *options: str, said: str = "") -> subprocess.CompletedProcess[str]:

@@ -67,7 +67,12 @@ def seal(packed: Packed, *, key: bytes | None = None) -> Sealed:
             hint="there are too many variables with long names",
         )
     _, table = compress(raw_table, always=True)
-    summary = replace(packed.summary, table_raw_bytes=len(raw_table), table_digest=_digest(table))
+    summary = replace(
+        packed.summary,
+        raw_bytes=sum(section.raw_bytes for section in builder.sections),
+        table_raw_bytes=len(raw_table),
+        table_digest=_digest(table),
+    )
     head = pack_head(
         pack_summary(summary),
         table_bytes=len(table),
@@ -91,7 +96,7 @@ def _built(packed: Packed) -> _Builder:
     """All sections, compressed and hashed, and the units in them."""
     groups = _groups(packed.units)
     raws = [pool.raw for pool in packed.pools]
-    raws += [b"".join(unit.raw for unit in group) if len(group) > 1 else group[0].raw for group in groups]
+    raws += [b"".join([raw for _, raw in group]) for group in groups]
     raws += [unread.raw for unread in packed.unread]
     # Hashing takes a third of the time, and both let go of the interpreter's lock.
     digests = Beside(lambda: list(map(_digest, raws))) if sum(map(len, raws)) >= _BESIDE_FROM_BYTES else None
@@ -135,21 +140,24 @@ class _Builder:
         return number
 
     def add_units(
-        self, units: Sequence[EncodedUnit], pool_sections: Sequence[int], bodies: Sequence[_BodyDigests]
+        self,
+        units: Sequence[tuple[EncodedUnit, bytes]],
+        pool_sections: Sequence[int],
+        bodies: Sequence[_BodyDigests],
     ) -> None:
         section, start = self.add_section(UNITS), 0
-        for unit in units:
+        for unit, raw in units:
             if unit.pool is None:
-                meaning = self.sections[section].raw_digest if len(units) == 1 else _digest(unit.raw)
+                meaning = self.sections[section].raw_digest if len(units) == 1 else _digest(raw)
             else:
-                meaning = _meaning(unit, bodies[unit.pool])
+                meaning = _meaning(raw, unit.reaches, bodies[unit.pool])
             self.units.append(
                 UnitEntry(
                     PART if unit.is_part else VARIABLE,
                     unit.name,
                     section,
                     start,
-                    len(unit.raw),
+                    len(raw),
                     unit.form,
                     None if unit.pool is None else pool_sections[unit.pool],
                     meaning,
@@ -158,7 +166,7 @@ class _Builder:
                     unit.objects,
                 )
             )
-            start += len(unit.raw)
+            start += len(raw)
 
     def add_unread(self, unread: Unread) -> None:
         section = self.add_section(unread.kind if unread.name is None else UNITS)
@@ -195,24 +203,25 @@ class _BodyDigests:
         return sorted(found)
 
 
-def _meaning(unit: EncodedUnit, bodies: _BodyDigests) -> bytes:
-    digest = blake2b(unit.raw, digest_size=DIGEST_BYTES)
-    for number in bodies.reached(unit.reaches):
+def _meaning(raw: bytes, reaches: Iterable[int], bodies: _BodyDigests) -> bytes:
+    digest = blake2b(raw, digest_size=DIGEST_BYTES)
+    for number in bodies.reached(reaches):
         digest.update(number.to_bytes(4, "little") + bodies.of(number))
     return digest.digest()
 
 
-def _groups(units: Sequence[EncodedUnit]) -> list[list[EncodedUnit]]:
-    """Neighbours that are small go together; the order stays."""
-    groups: list[list[EncodedUnit]] = []
+def _groups(units: Sequence[EncodedUnit]) -> list[list[tuple[EncodedUnit, bytes]]]:
+    """Units with their bytes. Neighbours that are small go together; the order stays."""
+    groups: list[list[tuple[EncodedUnit, bytes]]] = []
     size = GROUP_BYTES
     for unit in units:
-        is_small = len(unit.raw) < SMALL_BYTES
-        if not is_small or size + len(unit.raw) > GROUP_BYTES:
+        raw = unit.raw
+        is_small = len(raw) < SMALL_BYTES
+        if not is_small or size + len(raw) > GROUP_BYTES:
             groups.append([])
             size = 0
-        groups[-1].append(unit)
-        size = size + len(unit.raw) if is_small else GROUP_BYTES
+        groups[-1].append((unit, raw))
+        size = size + len(raw) if is_small else GROUP_BYTES
     return groups
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from hashlib import blake2b
@@ -98,10 +99,7 @@ def _built(packed: Packed) -> _Builder:
     raws = [pool.raw for pool in packed.pools]
     raws += [b"".join([raw for _, raw in group]) for group in groups]
     raws += [unread.raw for unread in packed.unread]
-    # Hashing takes a third of the time, and both let go of the interpreter's lock.
-    digests = Beside(lambda: list(map(_digest, raws))) if sum(map(len, raws)) >= _BESIDE_FROM_BYTES else None
-    compressed = [compress(raw) for raw in raws]
-    builder = _Builder(raws, compressed, digests.result() if digests else list(map(_digest, raws)))
+    builder = _Builder(_stored(raws))
     pool_sections = [builder.add_section(POOL) for _ in packed.pools]
     bodies = [_BodyDigests(pool) for pool in packed.pools]
     for group in groups:
@@ -111,32 +109,64 @@ def _built(packed: Packed) -> _Builder:
     return builder
 
 
+@dataclass(frozen=True, slots=True)
+class _Stored:
+    """A section as it is written."""
+
+    codec: int
+    data: bytes
+    raw_bytes: int
+    digest: bytes
+    raw_digest: bytes
+
+
+def _stored(raws: Sequence[bytes]) -> list[_Stored]:
+    """All sections compressed and hashed; many bytes on two threads: both let go of the interpreter's lock."""
+    made: dict[int, _Stored] = {}
+    todo = deque(sorted(range(len(raws)), key=lambda number: -len(raws[number])))
+
+    def work() -> None:
+        while True:
+            try:
+                number = todo.popleft()
+            except IndexError:
+                return
+            made[number] = _compressed(raws[number])
+
+    other = Beside(work) if sum(map(len, raws)) >= _BESIDE_FROM_BYTES else None
+    work()
+    if other is not None:
+        other.result()
+    return [made[number] for number in range(len(raws))]
+
+
+def _compressed(raw: bytes) -> _Stored:
+    codec, data = compress(raw)
+    raw_digest = _digest(raw)
+    return _Stored(codec, data, len(raw), raw_digest if codec == STORED else _digest(data), raw_digest)
+
+
 class _Builder:
     """Sections and units in the order they are added, with the places they take.
 
     Args:
-        raws: of all sections in that order, as are what they were compressed to, and their digests.
+        sections: all of them, in that order.
     """
 
-    def __init__(
-        self, raws: Sequence[bytes], compressed: Sequence[tuple[int, bytes]], digests: Sequence[bytes]
-    ) -> None:
+    def __init__(self, sections: Sequence[_Stored]) -> None:
         self.sections: list[Section] = []
         self.units: list[UnitEntry] = []
-        self.stored = [stored for _, stored in compressed]
+        self.stored = [section.data for section in sections]
         self.end = 0
-        self._codecs = [codec for codec, _ in compressed]
-        self._raw_bytes = list(map(len, raws))
-        self._digests = digests
+        self._sections = sections
 
     def add_section(self, kind: str) -> int:
         number = len(self.sections)
-        codec, stored, digest = self._codecs[number], self.stored[number], self._digests[number]
-        stored_digest = digest if codec == STORED else _digest(stored)
+        made = self._sections[number]
         self.sections.append(
-            Section(kind, codec, self.end, len(stored), self._raw_bytes[number], stored_digest, digest)
+            Section(kind, made.codec, self.end, len(made.data), made.raw_bytes, made.digest, made.raw_digest)
         )
-        self.end += len(stored)
+        self.end += len(made.data)
         return number
 
     def add_units(

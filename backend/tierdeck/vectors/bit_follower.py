@@ -115,8 +115,10 @@ class BitFollower:
         slot = memory.last_slot()
         if slot is None:
             return None
-        chunk, offset, rowid = memory.placed(np.array([slot]))
-        vector = read_slots(self._conn, chunk, offset, self.model.dimensions)
+        at = np.array([slot])
+        (chunk, offset), rowid = memory.placed(at), memory.numbers(at)
+        vector = np.empty((1, self.model.dimensions), np.float32)
+        read_slots(self._conn, chunk, offset, vector)
         row = self._conn.execute(
             f"SELECT v.embedding FROM {VECTORS}_rowids r JOIN {VECTORS} v ON v.node_id = r.id WHERE r.rowid = ?",
             (int(rowid[0]),),

@@ -21,6 +21,7 @@ from tierdeck.vectors.bit_scan import BitScan
 from tierdeck.vectors.chunk_blobs import read_slots
 from tierdeck.vectors.kept_weights import load_weights
 from tierdeck.vectors.model_record import Model, current_model, read_mean
+from tierdeck.vectors.scan_buffers import SpareBuffers
 from tierdeck.vectors.token_weights import TokenWeights
 from tierdeck.vectors.unit_vectors import unit_vector
 
@@ -75,6 +76,7 @@ class VectorIndex:
         self._seen = -1
         self._model: Model | None = None
         self._follower: BitFollower | None = None
+        self._spare = SpareBuffers()
         self._mean: NDArray[np.float64] = np.zeros(0)
         self._weights: TokenWeights | None = None
 
@@ -167,7 +169,11 @@ class VectorIndex:
             with index_errors(self._path):
                 memory, seen = self._bits(), self._seen_change()
             # Outside: what the block asks of the store is no fault of the index.
-            yield None if memory is None else BitScan(self._conn, self._path, memory, query, seen, should_stop)
+            if memory is None:
+                yield None
+                return
+            with self._spare.lent() as buffers:
+                yield BitScan(self._conn, self._path, memory, query, seen, buffers, should_stop)
 
     @property
     def bits_fault(self) -> str | None:
@@ -209,6 +215,7 @@ class VectorIndex:
         with self._lock:
             self._conn.close()
             self._follower = None  # up to 230 MB
+            self._spare.clear()
 
     def __enter__(self) -> VectorIndex:
         return self
@@ -286,15 +293,17 @@ class VectorIndex:
         places = self._conn.execute(_PLACES, (json.dumps(list(ids)),)).fetchall()
         chunks = np.array([place[1] for place in places], np.int64)
         offsets = np.array([place[2] for place in places], np.int64)
-        vectors = read_slots(self._conn, chunks, offsets, self._current().dimensions)
+        vectors = np.empty((len(places), self._current().dimensions), np.float32)
+        read_slots(self._conn, chunks, offsets, vectors)
         return {str(place[0]): vector for place, vector in zip(places, vectors, strict=True)}
 
 
 def _best_of(scan: BitScan, k: int) -> list[tuple[str, float]]:
     """The k nearest with their ids; of those as near as the last, the first by id."""
-    near = scan.exact(scan.candidates(scan.enough_for(k)))
-    count = (
-        int(np.searchsorted(-near.cosines, -near.cosines[k - 1], side="right")) if len(near.cosines) > k else None
-    )
-    found = zip(scan.ids(near.numbers[:count]), near.cosines[:count].tolist(), strict=True)
-    return sorted(found, key=lambda pair: (-pair[1], pair[0]))[:k]
+    nearest = scan.candidates(scan.enough_for(k))
+    found: list[tuple[str, float]] = []
+    while True:
+        slots, cosines = nearest.next(k)
+        found += zip(scan.ids(slots), cosines.tolist(), strict=True)
+        if len(slots) < k or cosines[-1] < found[k - 1][1]:
+            return sorted(found, key=lambda pair: (-pair[1], pair[0]))[:k]

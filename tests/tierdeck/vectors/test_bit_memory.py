@@ -44,9 +44,10 @@ def test_what_is_held_is_what_was_put_last_and_not_dropped(
                 memory.drop(chunk_id)
                 del held[chunk_id]
         wanted = {number: vector for chunk in held.values() for number, vector in chunk.items()}
-        scores = memory.scores(MEAN + np.float32(1))
+        scores = np.empty(memory.slots_count, np.float32)
+        memory.scores(MEAN + np.float32(1), scores)
         slots = np.flatnonzero(scores > -np.inf)
-        chunks, offsets, numbers = memory.placed(slots)
+        (chunks, offsets), numbers = memory.placed(slots), memory.numbers(slots)
         assert sorted(memory.chunks) == sorted(held)
         assert memory.vectors_count == len(wanted)
         assert sorted(numbers.tolist()) == sorted(wanted)
@@ -62,4 +63,4 @@ def test_a_scan_stops_when_nobody_waits_for_it_any_more() -> None:
     memory = BitMemory(MEAN)
     put(memory, 1, 1)
     with pytest.raises(StoppedError):
-        memory.scores(MEAN, lambda: True)
+        memory.scores(MEAN, np.empty(memory.slots_count, np.float32), lambda: True)

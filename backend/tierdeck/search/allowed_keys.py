@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable
-from dataclasses import dataclass
 from weakref import WeakKeyDictionary
 
 import apsw
@@ -16,78 +15,73 @@ from tierdeck.search.condition import Condition
 _MAX_KEPT = 4
 
 
-@dataclass
-class _Kept:
-    """What is known of one condition in one state of the store."""
+class KnownRows:
+    """The rows that meet one condition in one state of the store, as far as they are known.
 
-    asked_rows: int = 0
-    keys: NDArray[np.int64] | None = None
-    slots_of: object = None
-    slots: NDArray[np.intp] | None = None
+    `share`: which part of the memories nearest to the last query met it; 1 before there was one. `asked_rows`: how
+    many single rows were asked about.
+    """
 
+    def __init__(self, condition: Condition) -> None:
+        self.share = 1.0
+        self.asked_rows = 0
+        self._condition = condition
+        self._keys: NDArray[np.int64] | None = None
+        self._slots: NDArray[np.intp] | None = None
+        self._slots_of: object = None
 
-class AllowedRows:
-    """The rows that meet each of the latest conditions, in one state of the store as one connection sees it."""
+    @property
+    def are_listed(self) -> bool:
+        """Whether all of them are known."""
+        return self._keys is not None
 
-    def __init__(self) -> None:
-        self._data_version = -1
-        self._kept: OrderedDict[Condition, _Kept] = OrderedDict()
-
-    def keys(self, conn: apsw.Connection, condition: Condition) -> NDArray[np.int64]:
+    def keys(self, conn: apsw.Connection) -> NDArray[np.int64]:
         """The rowids of all memories that meet the condition, in the snapshot under way, in no order.
 
         One text of all numbers takes a fifth of the time that a row each takes: 6 ms for 100,000.
         """
-        kept = self._of(conn, condition)
-        if kept.keys is None:
-            sql = f"SELECT group_concat(n.rowid) FROM nodes n WHERE {condition.sql}"
-            text = conn.execute(sql, condition.params).get
-            kept.keys = np.fromstring(str(text), np.int64, sep=",") if text is not None else np.zeros(0, np.int64)
-        return kept.keys
+        if self._keys is None:
+            sql = f"SELECT group_concat(n.rowid) FROM nodes n WHERE {self._condition.sql}"
+            text = conn.execute(sql, self._condition.params).get
+            self._keys = np.fromstring(text, np.int64, sep=",") if isinstance(text, str) else np.zeros(0, np.int64)
+        return self._keys
 
-    def slots(
-        self, conn: apsw.Connection, condition: Condition, state: object, find: Callable[[], NDArray[np.intp]]
-    ) -> NDArray[np.intp]:
-        """The slots of those memories; found once for each state of the index.
+    def slots(self, state: object, find: Callable[[], NDArray[np.intp]]) -> NDArray[np.intp]:
+        """The slots of those memories, found once for each state of the index.
 
         Args:
             state: equal for as long as `find` would give the same.
         """
-        kept = self._of(conn, condition)
-        if kept.slots is None or kept.slots_of != state:
-            kept.slots, kept.slots_of = find(), state
-        return kept.slots
+        if self._slots is None or self._slots_of != state:
+            self._slots, self._slots_of = find(), state
+        return self._slots
 
-    def are_known(self, conn: apsw.Connection, condition: Condition) -> bool:
-        """Whether the rows are listed already."""
-        return self._of(conn, condition).keys is not None
 
-    def asked(self, conn: apsw.Connection, condition: Condition, rows: int) -> int:
-        """Count so many single rows that were asked about; how many they are by now, in this state of the store."""
-        kept = self._of(conn, condition)
-        kept.asked_rows += rows
-        return kept.asked_rows
+class _Kept:
+    """What is known of the latest conditions, all of one state of the store."""
 
-    def _of(self, conn: apsw.Connection, condition: Condition) -> _Kept:
-        version = int(conn.pragma("data_version"))
-        if version != self._data_version:
-            self._kept.clear()
-            self._data_version = version
-        kept = self._kept.setdefault(condition, _Kept())
-        self._kept.move_to_end(condition)
-        if len(self._kept) > _MAX_KEPT:
-            self._kept.popitem(last=False)
-        return kept
+    def __init__(self) -> None:
+        self.data_version = -1
+        self.by_condition: OrderedDict[Condition, KnownRows] = OrderedDict()
 
 
 # By connection, since SQLite's number for a state of the store means something only on one and the same, and a
 # connection is used by one thread at a time.
-_ROWS: WeakKeyDictionary[apsw.Connection, AllowedRows] = WeakKeyDictionary()
+_KEPT: WeakKeyDictionary[apsw.Connection, _Kept] = WeakKeyDictionary()
 
 
-def allowed_rows(conn: apsw.Connection) -> AllowedRows:
-    """What is known of the store that the connection reads."""
-    return _ROWS.setdefault(conn, AllowedRows())
+def known_rows(conn: apsw.Connection, condition: Condition) -> KnownRows:
+    """What is known of the rows that meet the condition, in the snapshot under way."""
+    kept = _KEPT.setdefault(conn, _Kept())
+    version = int(conn.pragma("data_version"))
+    if kept.data_version != version:
+        kept.by_condition.clear()
+        kept.data_version = version
+    known = kept.by_condition.setdefault(condition, KnownRows(condition))
+    kept.by_condition.move_to_end(condition)
+    if len(kept.by_condition) > _MAX_KEPT:
+        kept.by_condition.popitem(last=False)
+    return known
 
 
 def is_among(keys: NDArray[np.int64], allowed: NDArray[np.int64]) -> NDArray[np.bool_]:

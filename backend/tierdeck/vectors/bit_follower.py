@@ -86,20 +86,25 @@ class BitFollower:
 
     def _read_changed(self, memory: BitMemory) -> str | None:
         there = chunk_ids(self._conn)
-        rows = self._conn.execute(
-            "SELECT chunk_id, validity, keys, scales FROM bit_chunk WHERE seq > ? ORDER BY chunk_id", (self._seq,)
-        )
-        changed = {int(chunk_id): rest for chunk_id, *rest in rows}
+        changed = {
+            int(row[0]) for row in self._conn.execute("SELECT chunk_id FROM bit_chunk WHERE seq > ?", (self._seq,))
+        }
         for chunk_id in set(memory.chunks) - set(there):
             memory.drop(chunk_id)
-        if set(memory.chunks) | set(changed) != set(there):
+        if set(memory.chunks) | changed != set(there):
             return "they are not of the chunks that vec0 has"
-        for chunk_id, (validity, keys, scales) in changed.items():
+        words = np.empty((CHUNK_SLOTS, words_of(self.model.dimensions)), np.uint64)  # one for all: see ScanBuffers
+        for chunk_id in sorted(changed):
+            validity, keys, scales = self._conn.execute(
+                "SELECT validity, keys, scales FROM bit_chunk WHERE chunk_id = ?", (chunk_id,)
+            ).get
             chunk = read_chunk(self._conn, chunk_id)
             if (unpacked(validity) != chunk.validity).any():
                 return f"they are out of step in chunk {chunk_id}"
-            blob = self._conn.execute("SELECT bits FROM bit_rows WHERE chunk_id = ?", (chunk_id,)).get
-            words = np.frombuffer(blob, np.uint64).reshape(CHUNK_SLOTS, words_of(self.model.dimensions))
+            with self._conn.blob_open("main", "bit_rows", "bits", chunk_id, False) as blob:
+                if blob.length() != words.nbytes:
+                    return f"they are not as long as the vectors in chunk {chunk_id}"
+                blob.read_into(words.data.cast("B"))
             memory.put(
                 chunk_id,
                 words,

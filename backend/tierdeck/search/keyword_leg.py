@@ -23,6 +23,7 @@ from tierdeck.search.large_pool import PICK_ROWS, LargePool
 from tierdeck.search.marks import Marker
 from tierdeck.search.missing_words import missing_words
 from tierdeck.search.query import Query
+from tierdeck.search.read_memories import ReadMemories
 from tierdeck.search.terms import Terms, choose_terms
 from tierdeck.search.text_hits import TextHits
 from tierdeck.search.tokens import Tokenizer
@@ -51,6 +52,7 @@ class KeywordLeg:
         look: InsideLook,
         index: TermIndex | None,
         *,
+        memories: ReadMemories,
         but_excluded: Condition,
         store_rows: int,
         is_typing: bool,
@@ -66,9 +68,8 @@ class KeywordLeg:
         self._large: LargePool | None = None
         if self._counts.is_large and not query.is_raw:
             self._condition = but_excluded
-            self._large = LargePool(conn, self._words, but_excluded, query.excluded)
-        self._texts = TextHits(conn, self._counts, self._tokenizer)
-        self._split: dict[str, list[str]] = {}
+            self._large = LargePool(conn, self._words, memories, self._hits, but_excluded, query.excluded)
+        self._texts = TextHits(conn, memories, self._counts, self._tokenizer)
         self._scored: dict[Match, dict[str, WordHit | None]] = {}
         self._look = look
         self._index = index
@@ -209,7 +210,7 @@ class KeywordLeg:
         new = [node_id for node_id in ids if node_id not in known]
         if new:
             known.update(dict.fromkeys(new))
-            known.update(self._texts.hits(match, new, self._split))
+            known.update(self._texts.hits(match, new))
         return {node_id: hit for node_id in ids if (hit := known[node_id]) is not None}
 
     def _words_with(self, prefix: str) -> list[str]:

@@ -118,7 +118,7 @@ def _gather(conn: apsw.Connection, ask: Ask, all_rows: int) -> Candidates:
     )
     ids = keyword.pool(ask.limit_rows, ask.pool_rows) if ask.has_keyword else []
     if ask.meaning is not None:
-        nearest = ask.meaning.pool(conn, condition, ask.pool_rows, all_rows)
+        nearest = ask.meaning.pool(conn, condition, ask.pool_rows, all_rows, memories)
         ids = list(dict.fromkeys((*ids, *nearest)))
     hits = _scored(ask, keyword, memories, ids)
     hidden: tuple[HiddenByFilter, ...] = ()

@@ -12,6 +12,7 @@ import apsw
 
 from tierdeck.search.allowed_keys import known_rows
 from tierdeck.search.condition import Condition
+from tierdeck.search.read_memories import ReadMemories
 from tierdeck.search.slot_memories import SlotMemories
 from tierdeck.vectors.bit_scan import BitScan
 from tierdeck.vectors.nearest_first import NearestFirst
@@ -31,10 +32,17 @@ _LIST_AFTER = 1 / 8
 class ScannedPool:
     """The pool of one query under one condition."""
 
-    def __init__(self, conn: apsw.Connection, condition: Condition, scan: BitScan, index: VectorIndex) -> None:
+    def __init__(
+        self,
+        conn: apsw.Connection,
+        condition: Condition,
+        scan: BitScan,
+        index: VectorIndex,
+        memories: ReadMemories | None = None,
+    ) -> None:
         self._scan = scan
         self._rows = known_rows(conn, condition)
-        self._memories = SlotMemories(conn, condition, scan, index, self._rows)
+        self._memories = SlotMemories(conn, condition, scan, index, self._rows, memories)
 
     def best(self, limit_rows: int) -> list[str]:
         """The ids of the nearest memories that meet the condition and have a valid vector, nearest first."""

@@ -18,6 +18,7 @@ from tierdeck.model import content_hash
 from tierdeck.search.allowed_keys import KnownRows, is_among
 from tierdeck.search.changed_since import changed_since
 from tierdeck.search.condition import Condition, meeting
+from tierdeck.search.read_memories import ReadMemories
 from tierdeck.store.rows import as_bytes, text_of
 from tierdeck.vectors.bit_scan import BitScan
 from tierdeck.vectors.vector_index import VectorIndex
@@ -30,8 +31,19 @@ class SlotMemories:
     """The memories of one scan's slots under one condition."""
 
     def __init__(
-        self, conn: apsw.Connection, condition: Condition, scan: BitScan, index: VectorIndex, rows: KnownRows
+        self,
+        conn: apsw.Connection,
+        condition: Condition,
+        scan: BitScan,
+        index: VectorIndex,
+        rows: KnownRows,
+        memories: ReadMemories | None = None,
     ) -> None:
+        """
+        Args:
+            memories: where what is likely to be shown is read, when more of it is wanted than the ids.
+        """
+        self._memories = memories
         self._conn = conn
         self._condition = condition
         self._scan = scan
@@ -44,7 +56,7 @@ class SlotMemories:
         if changed is None:
             return self._valid_by_id(slots.tolist())
         keys = dict(zip(slots.tolist(), self._scan.keys(slots).tolist(), strict=True))
-        meet = self._numbered(keys.values())
+        meet = self._read(keys.values())
         known = {slot: meet[key] for slot, key in keys.items() if key in meet and meet[key] not in changed}
         finished = self._finished(known.values())
         found = {slot: node_id for slot, node_id in known.items() if node_id in finished}
@@ -85,6 +97,12 @@ class SlotMemories:
             (json.dumps(list(keys)), *self._condition.params),
         )
         return {int(rowid): text_of(node_id) for rowid, node_id in rows}
+
+    def _read(self, keys: Iterable[int]) -> dict[int, str]:
+        """The same, for memories that are likely to be shown."""
+        if self._memories is None:
+            return self._numbered(keys)
+        return self._memories.numbered([key for key in keys if key], self._condition)
 
     def _finished(self, ids: Iterable[str]) -> frozenset[str]:
         """Those of unchanged memories whose vector is of their text."""

@@ -21,6 +21,7 @@ from tierdeck.model import NodeDraft
 from tierdeck.search import hybrid_search
 from tierdeck.store import Store, open_store
 from tierdeck.store.nodes import add_nodes
+from tierdeck.vectors.token_weights import TokenWeights
 from tierdeck.vectors.vector_index import open_vector_index
 
 LOCAL = EmbeddingSettings(provider="local")

@@ -23,9 +23,10 @@ _MIN_CANDIDATES = 1_000
 _ROWS_PER_CANDIDATE = 500
 _FULL_DIMENSIONS = 1_536
 _CANDIDATES_PER_ROW = 12
-# So many times the candidates are picked by signs alone. Three times as many take 0.4 ms more, and hold 0.9986 of
-# the nearest 50 of 100,000 instead of 0.9974.
+# So many times the candidates are picked by all signs, and so many times those by half of the signs, where only half
+# are gone through. In the end 0.995 of the nearest 50 of 100,000 are found; by 3 times as many 0.991, by 8 0.996.
 _PICKED_PER_CANDIDATE = 2
+_BY_HALF_PER_PICKED = 5
 # As many as lie in the processor's cache.
 _ROWS_AT_ONCE = 256
 _NUMBER = f"SELECT rowid FROM {VECTORS}_rowids WHERE id = ?"
@@ -96,11 +97,15 @@ class BitScan:
         """So many slots by their signs, in order, out of the allowed."""
         if allowed is not None and len(allowed) <= rows:
             return allowed
-        scores = self._buffers.scores(self.slots_count)
+        scores, differing = self._buffers.scores(self.slots_count), self._buffers.counts(self.slots_count)
         if not self._has_scores:
-            self._memory.scores(self._query, scores, self._should_stop)
+            self._memory.scores(self._query, differing, scores, self._should_stop)
             self._has_scores = True
-        return best_slots(scores, rows) if allowed is None else allowed[best_slots(scores[allowed], rows)]
+        most = rows if not self._memory.are_halved else _BY_HALF_PER_PICKED * rows
+        slots = best_slots(scores, most) if allowed is None else allowed[best_slots(scores[allowed], most)]
+        if not self._memory.are_halved:
+            return slots
+        return slots[best_slots(self._memory.closer_scores(slots, differing[slots], self._query), rows)]
 
     def _exact(self, slots: Slots) -> NDArray[np.float32]:
         """The exact cosine of the vector in each slot, given in order."""

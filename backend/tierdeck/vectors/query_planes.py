@@ -33,8 +33,7 @@ class QueryPlanes:
         self._step = float(aside.max() - self._least) / (2**_PLANES - 1)
         levels = np.rint((aside - self._least) / (self._step or 1.0)).astype(np.uint8)
         padded = np.zeros((_PLANES, 64 * words_of(dimensions)), np.uint8)
-        for plane in range(_PLANES):
-            padded[plane, :dimensions] = (levels >> plane) & 1
+        padded[:, :dimensions] = np.unpackbits(levels[None, :], axis=0, bitorder="little")[:_PLANES]
         self._planes = np.packbits(padded, axis=1, bitorder="little").view(np.uint64)
         # Σ sign · number = 2 · Σ over the signs that are set - Σ over all
         self._all = dimensions * self._least + self._step * float(levels.sum())

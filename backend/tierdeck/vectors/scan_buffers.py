@@ -18,6 +18,7 @@ class ScanBuffers:
 
     def __init__(self) -> None:
         self._scores = np.empty(0, np.float32)
+        self._counts = np.empty(0, np.uint16)
         self._vectors = np.empty(0, np.float32)
 
     def scores(self, slots: int) -> NDArray[np.float32]:
@@ -25,6 +26,12 @@ class ScanBuffers:
         if len(self._scores) < slots:
             self._scores = np.empty(slots + slots // 8, np.float32)
         return self._scores[:slots]
+
+    def counts(self, slots: int) -> NDArray[np.uint16]:
+        """Room for a small count of each slot."""
+        if len(self._counts) < slots:
+            self._counts = np.empty(slots + slots // 8, np.uint16)
+        return self._counts[:slots]
 
     def vectors(self, rows: int, dimensions: int) -> NDArray[np.float32]:
         """Room for so many vectors, (rows, dimensions)."""

@@ -45,7 +45,7 @@ def test_what_is_held_is_what_was_put_last_and_not_dropped(
                 del held[chunk_id]
         wanted = {number: vector for chunk in held.values() for number, vector in chunk.items()}
         scores = np.empty(memory.slots_count, np.float32)
-        memory.scores(MEAN + np.float32(1), scores)
+        memory.scores(MEAN + np.float32(1), np.empty(memory.slots_count, np.uint16), scores)
         slots = np.flatnonzero(scores > -np.inf)
         (chunks, offsets), numbers = memory.placed(slots), memory.numbers(slots)
         assert sorted(memory.chunks) == sorted(held)
@@ -62,5 +62,6 @@ def test_what_is_held_is_what_was_put_last_and_not_dropped(
 def test_a_scan_stops_when_nobody_waits_for_it_any_more() -> None:
     memory = BitMemory(MEAN)
     put(memory, 1, 1)
+    differing, scores = np.empty(CHUNK_SLOTS, np.uint16), np.empty(CHUNK_SLOTS, np.float32)
     with pytest.raises(StoppedError):
-        memory.scores(MEAN, np.empty(memory.slots_count, np.float32), lambda: True)
+        memory.scores(MEAN, differing, scores, lambda: True)

@@ -23,7 +23,7 @@ _MIN_CANDIDATES = 1_000
 _ROWS_PER_CANDIDATE = 500
 _FULL_DIMENSIONS = 1_536
 _CANDIDATES_PER_ROW = 12
-# So many times the candidates are picked by all signs, and so many times those by half of the signs, where only half
+# So many times the candidates are picked by all signs, and so many times those by half of them, where only half
 # are gone through. In the end 0.995 of the nearest 50 of 100,000 are found; by 3 times as many 0.991, by 8 0.996.
 _PICKED_PER_CANDIDATE = 2
 _BY_HALF_PER_PICKED = 5

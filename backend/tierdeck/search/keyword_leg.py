@@ -24,7 +24,7 @@ from tierdeck.search.marks import Marker
 from tierdeck.search.missing_words import missing_words
 from tierdeck.search.query import Query
 from tierdeck.search.read_memories import ReadMemories
-from tierdeck.search.terms import Terms, choose_terms
+from tierdeck.search.terms import MAX_MEASURED, Terms, choose_terms
 from tierdeck.search.text_hits import TextHits
 from tierdeck.search.tokens import Tokenizer
 from tierdeck.search.word_counts import WordCounts
@@ -127,8 +127,11 @@ class KeywordLeg:
         """
         if self._query.is_raw:
             return self._raw_pool(limit_rows)
+        words = self._query.counted_words
+        if self._large is not None and self._index is not None:
+            self._counts.learn(self._index, {word: self._tokenizer.key(word) for word, _ in words[:MAX_MEASURED]})
         terms = choose_terms(
-            self._query.counted_words,
+            words,
             key_of=self._tokenizer.key,
             count_rows=self._counts.rows_of_word,
             store_rows=self._store_rows,

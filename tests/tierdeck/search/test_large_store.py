@@ -50,6 +50,17 @@ def test_the_score_from_a_text_is_fts5s_own(large: Store, monkeypatch: pytest.Mo
             assert hit.keyword.bm25 == pytest.approx(by_index[hit.row.excerpt], rel=1e-4)
 
 
+def test_with_the_list_of_words_the_score_is_fts5s_own_for_common_words_too(
+    large: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fill_terms(large)
+    by_index = small_bm25(large, "flow wing aileron", monkeypatch)
+    answer = hybrid_search(large, "flow wing aileron", alpha=0, limit_rows=2)
+    assert [hit.keyword and hit.keyword.bm25 for hit in answer.hits] == [
+        pytest.approx(by_index[text], rel=1e-9) for text in texts(answer)
+    ]
+
+
 def test_words_that_say_nothing_are_found_beside_one_that_stands_nowhere(large: Store) -> None:
     answer = hybrid_search(large, "the xyzzy", alpha=0)
     assert texts(answer) == [RARE[2]]

@@ -28,7 +28,7 @@ _CANDIDATES_PER_ROW = 12
 _PICKED_PER_CANDIDATE = 2
 _BY_HALF_PER_PICKED = 5
 # As many as lie in the processor's cache.
-_ROWS_AT_ONCE = 256
+_ROWS_AT_ONCE = 64
 _NUMBER = f"SELECT rowid FROM {VECTORS}_rowids WHERE id = ?"
 # A join from the left keeps the order of the list; one statement a number takes three times as long.
 _IDS = f"SELECT r.id FROM json_each(?) j LEFT JOIN {VECTORS}_rowids r ON r.rowid = j.value ORDER BY j.key"

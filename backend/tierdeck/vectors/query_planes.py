@@ -14,7 +14,6 @@ from tierdeck.vectors.sign_bits import Scales, Words, words_of
 # Six leave an error of a tenth of that of the signs, also where one number is ten times the others; each takes
 # 0.08 ms of 3,000 vectors.
 _PLANES = 6
-_BLOCK_SLOTS = 2_048
 # How long the projection of a direction on its own signs is, where its numbers are spread as by chance. On lifted
 # vectors of wordllama 0.798 ± 0.005 was measured.
 _ON_SIGNS = (2 / np.pi) ** 0.5
@@ -48,19 +47,14 @@ class QueryPlanes:
             words: word-major, (words, slots).
             scales: `scales_of` each, (2, slots).
         """
-        found = np.empty(words.shape[1], np.float32)
-        width = min(len(found), _BLOCK_SLOTS)
-        mixed, counted = np.empty((len(words), width), np.uint64), np.empty((len(words), width), np.uint8)
-        for first in range(0, len(found), _BLOCK_SLOTS):
-            block = slice(first, first + _BLOCK_SLOTS)
-            found[block] = self._products(words[:, block], mixed, counted)
+        found = self._products(words)
         found *= np.float32(self._per_sign) * scales[0]
         found += scales[1] + np.float32(self._constant)
         return found
 
-    def _products(self, words: Words, mixed: Words, counted: NDArray[np.uint8]) -> NDArray[np.float32]:
+    def _products(self, words: Words) -> NDArray[np.float32]:
         """The query's product with each row of signs, (slots,)."""
-        mixed, counted = mixed[:, : words.shape[1]], counted[:, : words.shape[1]]
+        mixed, counted = np.empty(words.shape, np.uint64), np.empty(words.shape, np.uint8)
         levels = np.zeros(words.shape[1], np.float32)
         for plane, bits in enumerate(self._planes):
             np.bitwise_and(words, bits[:, None], out=mixed)

@@ -35,15 +35,6 @@ def test_the_planes_give_what_multiplying_gives(seed: int, rows: int, dimensions
     assert (np.abs(by_planes(query, vectors, mean) - wanted) <= most + 1e-5).all()
 
 
-@pytest.mark.parametrize("block", [1, 7, 40, 1000])
-def test_the_blocks_leave_out_no_slot(block: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    vectors, mean = drawn(3, 50, 100), np.zeros(100, np.float32)
-    whole = by_planes(vectors[0], vectors, mean)
-    monkeypatch.setattr("tierdeck.vectors.query_planes._BLOCK_SLOTS", block)
-    assert (by_planes(vectors[0], vectors, mean) == whole).all()
-    assert int(np.argmax(whole)) == 0
-
-
 def test_the_estimate_is_as_near_as_is_said_and_nearer_than_by_signs_alone() -> None:
     vectors = drawn(5, 3_000, 512) + np.float32(0.05)  # crowded on one side of the origin
     vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)

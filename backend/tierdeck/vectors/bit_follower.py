@@ -67,7 +67,7 @@ class BitFollower:
             fault = layout_fault(self._conn, self.model.dimensions)
             if fault is not None:
                 return fault
-            self._memory = BitMemory(np.frombuffer(mean, np.float32))
+            self._memory = BitMemory(np.frombuffer(mean, np.float32), len(chunk_ids(self._conn)))
             self._seq = -1
             if self._memory.mean.shape != (self.model.dimensions,):
                 return "their mean is of another length"

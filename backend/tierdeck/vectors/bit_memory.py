@@ -2,8 +2,8 @@
 
 Memory gives 5 GB/s, less than the processor compares: of long vectors only every other word of 64 signs is gone
 through. Those lie word by word, the first of every vector together; the others, which only candidates need, vector
-by vector. In segments of 64 chunks, so that it grows without being copied; a chunk's place stays the same for as
-long as it is there.
+by vector. In segments of some 60 chunks, so that it grows without being copied; a chunk's place stays the same for
+as long as it is there.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ from tierdeck.vectors.sign_bits import (
     words_of,
 )
 
-_SEGMENT_CHUNKS = 64
-_SEGMENT_SLOTS = _SEGMENT_CHUNKS * CHUNK_SLOTS
+_MIN_SEGMENT_CHUNKS = 16
+_MAX_SEGMENT_CHUNKS = 64
 # What is taken out for so many lies in the processor's cache, and is no fresh memory each time.
 _SLOTS_AT_ONCE = 2_048
 # Half of fewer signs tells too little.
@@ -39,17 +39,17 @@ _N = TypeVar("_N", bound=np.generic)
 
 
 class _Segment:
-    """Room for 64 chunks; what no chunk was put into means nothing."""
+    """Room for so many slots; those that no chunk was put into mean nothing."""
 
-    def __init__(self, scanned: int, others: int) -> None:
+    def __init__(self, slots: int, scanned: int, others: int) -> None:
         words = scanned + others
-        rows = large_room(8 * (words + 3) * _SEGMENT_SLOTS).view(np.uint64).reshape(words + 3, _SEGMENT_SLOTS)
+        rows = large_room(8 * (words + 3) * slots).view(np.uint64).reshape(words + 3, slots)
         self.scanned = rows[:scanned]
-        self.others = rows[scanned:words].reshape(_SEGMENT_SLOTS, others)
+        self.others = rows[scanned:words].reshape(slots, others)
         self.rowids = rows[words].view(np.int64)
         self.keys = rows[words + 1].view(np.int64)
-        self.scales = rows[words + 2].view(np.float32).reshape(2, _SEGMENT_SLOTS)
-        self.validity = np.zeros(_SEGMENT_SLOTS, np.bool_)
+        self.scales = rows[words + 2].view(np.float32).reshape(2, slots)
+        self.validity = np.zeros(slots, np.bool_)
 
 
 class BitMemory:
@@ -58,8 +58,17 @@ class BitMemory:
     `are_halved`: whether `scores` goes through half of the signs only.
     """
 
-    def __init__(self, mean: NDArray[np.float32]) -> None:
+    def __init__(self, mean: NDArray[np.float32], chunks: int = 0) -> None:
+        """Empty.
+
+        Args:
+            mean: what the signs are taken from.
+            chunks: about how many will be put; room for so many is not much more than they need.
+        """
         self.mean = mean
+        segments = -(-max(1, chunks) // _MAX_SEGMENT_CHUNKS)
+        fitting = max(_MIN_SEGMENT_CHUNKS, -(-chunks // segments) + 1)
+        self._segment_slots = CHUNK_SLOTS * min(_MAX_SEGMENT_CHUNKS, fitting)
         words = words_of(len(mean))
         self.are_halved = words >= _MIN_HALVED_WORDS
         self._scanned = slice(0, words, 2) if self.are_halved else slice(0, words)
@@ -142,7 +151,7 @@ class BitMemory:
         for number, segment in enumerate(self._segments):
             if should_stop is not None and should_stop():
                 raise StoppedError("search: stopped")
-            part = slice(number * _SEGMENT_SLOTS, min(len(out), (number + 1) * _SEGMENT_SLOTS))
+            part = slice(number * self._segment_slots, min(len(out), (number + 1) * self._segment_slots))
             slots = slice(0, part.stop - part.start)
             differing_bits(segment.scanned[:, slots], signs, differing[part])
             scales = segment.scales[:, slots]
@@ -185,12 +194,12 @@ class BitMemory:
         for number in reversed(range(len(self._segments))):
             there = np.flatnonzero(self._segments[number].validity)
             if len(there):
-                return number * _SEGMENT_SLOTS + int(there[-1])
+                return number * self._segment_slots + int(there[-1])
         return None
 
     def bits_at(self, slot: int) -> Words:
         """The bits of one slot, (words,)."""
-        number, within = divmod(slot, _SEGMENT_SLOTS)
+        number, within = divmod(slot, self._segment_slots)
         segment = self._segments[number]
         bits = np.empty(words_of(len(self.mean)), np.uint64)
         bits[self._scanned], bits[self._others] = segment.scanned[:, within], segment.others[within]
@@ -218,30 +227,31 @@ class BitMemory:
     def _gathered(self, parts: list[NDArray[np.int64]], slots: NDArray[np.intp] | None) -> NDArray[np.int64]:
         if slots is None:
             return np.concatenate([*parts, np.zeros(0, np.int64)])[: self.slots_count]
-        found, in_segment = np.empty(len(slots), np.int64), slots // _SEGMENT_SLOTS
+        found, in_segment = np.empty(len(slots), np.int64), slots // self._segment_slots
         for number, part in enumerate(parts):  # not by `np.unique`, whose first call takes 15 ms
             places = np.flatnonzero(in_segment == number)
-            found[places] = part[slots[places] - number * _SEGMENT_SLOTS]
+            found[places] = part[slots[places] - number * self._segment_slots]
         return found
 
     def _by_segment(self, slots: NDArray[np.intp]) -> Iterator[tuple[_Segment, NDArray[np.intp], slice]]:
         """The segments that slots, given in order, lie in: some slots within each, and their places in the list."""
-        borders = np.searchsorted(slots, np.arange(len(self._segments) + 1) * _SEGMENT_SLOTS).tolist()
+        borders = np.searchsorted(slots, np.arange(len(self._segments) + 1) * self._segment_slots).tolist()
         for number, segment in enumerate(self._segments):
             for first in range(borders[number], borders[number + 1], _SLOTS_AT_ONCE):
                 places = slice(first, min(first + _SLOTS_AT_ONCE, borders[number + 1]))
-                yield segment, slots[places] - number * _SEGMENT_SLOTS, places
+                yield segment, slots[places] - number * self._segment_slots, places
 
     def _at(self, place: int) -> tuple[_Segment, slice]:
-        number, within = divmod(place, _SEGMENT_CHUNKS)
+        number, within = divmod(place, self._segment_slots // CHUNK_SLOTS)
         return self._segments[number], slice(within * CHUNK_SLOTS, (within + 1) * CHUNK_SLOTS)
 
     def _new_place(self) -> int:
         if self._free:
             return self._free.pop()
-        if len(self._chunk_at) == len(self._segments) * _SEGMENT_CHUNKS:
+        if self.slots_count == len(self._segments) * self._segment_slots:
             words = range(words_of(len(self.mean)))
-            self._segments.append(_Segment(len(words[self._scanned]), len(words[self._others])))
+            scanned, others = len(words[self._scanned]), len(words[self._others])
+            self._segments.append(_Segment(self._segment_slots, scanned, others))
         self._chunk_at.append(None)
         return len(self._chunk_at) - 1
 

@@ -42,8 +42,8 @@ def test_what_is_held_is_what_was_put_last_and_not_dropped(
     steps: list[tuple[int, bool, int]], segment: int, dimensions: int
 ) -> None:
     with pytest.MonkeyPatch.context() as patch:  # so that a few chunks fill several segments
-        patch.setattr("tierdeck.vectors.bit_memory._SEGMENT_CHUNKS", segment)
-        patch.setattr("tierdeck.vectors.bit_memory._SEGMENT_SLOTS", segment * CHUNK_SLOTS)
+        patch.setattr("tierdeck.vectors.bit_memory._MIN_SEGMENT_CHUNKS", segment)
+        patch.setattr("tierdeck.vectors.bit_memory._MAX_SEGMENT_CHUNKS", segment)
         patch.setattr("tierdeck.vectors.bit_memory._SLOTS_AT_ONCE", 7)
         memory = BitMemory(mean_of(dimensions))
         held: dict[int, dict[int, NDArray[np.float32]]] = {}

@@ -73,6 +73,8 @@ class BitMemory:
         self.are_halved = words >= _MIN_HALVED_WORDS
         self._scanned = slice(0, words, 2) if self.are_halved else slice(0, words)
         self._others = slice(1, words, 2) if self.are_halved else slice(0, 0)
+        scanned_firsts = range(0, len(mean), 2 * WORD_BITS if self.are_halved else WORD_BITS)
+        self._scanned_signs = sum(min(WORD_BITS, len(mean) - first) for first in scanned_firsts)
         self._segments: list[_Segment] = []
         self._place_of: dict[int, int] = {}
         self._chunk_at: list[int | None] = []
@@ -217,12 +219,6 @@ class BitMemory:
         """Of each slot its chunk and its offset in it."""
         chunk_at = np.array([0 if chunk is None else chunk for chunk in self._chunk_at], np.int64)
         return chunk_at[slots // CHUNK_SLOTS], slots.astype(np.int64) % CHUNK_SLOTS
-
-    @property
-    def _scanned_signs(self) -> int:
-        """How many signs are gone through."""
-        signs = np.arange(len(self.mean)) // WORD_BITS
-        return int((signs % 2 == 0).sum()) if self.are_halved else len(signs)
 
     def _gathered(self, parts: list[NDArray[np.int64]], slots: NDArray[np.intp] | None) -> NDArray[np.int64]:
         if slots is None:

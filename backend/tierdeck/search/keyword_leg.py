@@ -252,6 +252,9 @@ class KeywordLeg:
     def _matched(self, node_id: str, hit: WordHit | None, idle: WordHit | None) -> tuple[int, int]:
         """How many of how many words and signs asked for the memory holds."""
         terms = self._attempt.terms
+        if not self._inside.pieces and not self._query.is_raw:
+            matched = len(hit.words) if hit else 0
+            return matched + (len(idle.words) if idle else 0), len(terms.used) + len(terms.returned)
         own = [piece for piece in self._inside.pieces if piece.term is None]
         held = {piece for piece, _ in self._inside.hits.get(node_id, InsideHit()).earned}
         words = (hit.words if hit else frozenset()) | self._complete_terms(held)

@@ -156,6 +156,10 @@ class IndexFileError(TierdeckError):
     exit_code = 7
 
 
+class IndexBusyError(StoreBusyError, IndexFileError):
+    """Another program held the index file longer than the timeout; nothing was changed, and it may be sound."""
+
+
 class ConfigError(TierdeckError):
     """The settings file holds something that can't be used."""
 

@@ -95,7 +95,8 @@ def measure(name: str, state: State, rounds: int) -> None:
         for each, found in zip(all_formats, times, strict=True):
             if not each.is_slow or number % 3 == 0:
                 once(each, state, found)
-    raw = pack_checkpoint(checkpoint_of(state)).summary.raw_bytes
+    packed = pack_checkpoint(checkpoint_of(state))
+    raw = sum(len(unit.raw) for unit in packed.units) + sum(len(pool.raw) for pool in packed.pools)
     print(f"{name}: {raw / MB:,.3f} MB raw; best of {rounds}")
     print(f"  {'':20}{'save ms':>10}{'':>8}{'pause ms':>10}{'of save':>8}{'load ms':>10}{'':>8}{'MB':>9}")
     base = times[1]

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from tierdeck.checkpoint import tags
 from tierdeck.checkpoint.dtypes import dtype_spec, make_dtype
 from tierdeck.checkpoint.loss import UnsaveableError
+from tierdeck.checkpoint.pieces import LONG_FROM, Long
 from tierdeck.checkpoint.scalars import Node, checked_bytes, checked_int
 
 if TYPE_CHECKING:
@@ -97,7 +98,8 @@ def make_scalar(spec: object, data: object) -> object:
 def array_node(array: np.ndarray) -> Node:
     """The array as a node; raises as `dtype_spec`."""
     spec, shape, order, data = _array_operands(array)
-    return [tags.ARRAY, _plain_node(spec), _plain_node(shape), order, data]
+    kept = Long(bytes(data)) if len(data) >= LONG_FROM else data
+    return [tags.ARRAY, _plain_node(spec), _plain_node(shape), order, kept]
 
 
 def scalar_node(scalar: np.generic) -> Node:

@@ -12,11 +12,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import CodeType
 
-import msgpack
-
 from tierdeck.checkpoint.class_facts import type_name
 from tierdeck.checkpoint.limits import AGENT_LIMITS, Limits
 from tierdeck.checkpoint.loss import Loss
+from tierdeck.checkpoint.pieces import Pieces, bytes_at_most, join, pack_pieces, pack_plain
 from tierdeck.checkpoint.pools import Pool, Pools, settle
 from tierdeck.checkpoint.preview import preview
 from tierdeck.checkpoint.version import MINOR
@@ -49,13 +48,18 @@ class EncodedUnit:
 
     name: str
     is_part: bool
-    raw: bytes
+    pieces: Pieces
     form: int
     pool: int | None
     reaches: frozenset[int]
     type_name: str
     preview: str
     objects: int
+
+    @property
+    def raw(self) -> bytes:
+        """Its bytes; long text is encoded anew each time."""
+        return join(self.pieces)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,18 +94,13 @@ def encode_units(
         walk.add(source.name, source.value, is_part=source.is_part)
     pools = settle(walk)
     encoded_pools = [_pack_pool(pool, None, limits) for pool in pools.shared]
-    left_bytes = limits.raw_bytes - sum(len(pool.raw) for pool in encoded_pools if pool)
-    units: list[EncodedUnit] = []
+    room = _Room(limits.raw_bytes - sum(len(pool.raw) for pool in encoded_pools if pool), limits.units)
     for number, (source, unit) in enumerate(zip(sources, walk.units, strict=True)):
         if not unit.is_lost:
             made = _pack_unit(number, source, unit, pools, encoded_pools, limits)
-            if made is None:
-                continue
-            if len(made.raw) > left_bytes or len(units) >= limits.units:
+            if made is not None and not room.takes(made):
                 note(unit, None, 0, source.value, "there is no room left in what one checkpoint may hold", "lost")
-                continue
-            left_bytes -= len(made.raw)
-            units.append(made)
+    units = room.units
     used = {unit.pool for unit in units}
     kept = [pool if number in used and pool else EncodedPool(b"") for number, pool in enumerate(encoded_pools)]
     return Encoded(
@@ -109,13 +108,30 @@ def encode_units(
     )
 
 
-def pack_plain(node: object) -> bytes:
-    """A node, or any value of msgpack's own types, as bytes."""
-    # Not the packer's own UTF-8: it keeps a second copy of every text that is not ASCII inside the agent's strings.
-    # ASCII has none, and a long one is copied once less without.
-    errors = None if type(node) is str and node.isascii() else "surrogatepass"
-    data: bytes = msgpack.packb(node, strict_types=True, unicode_errors=errors)
-    return data
+class _Room:
+    """What one checkpoint may hold, and the units that found room in it."""
+
+    def __init__(self, raw_bytes: int, units: int) -> None:
+        self.units: list[EncodedUnit] = []
+        self._raw_bytes, self._most = raw_bytes, units
+        self._at_most = 0
+
+    def takes(self, unit: EncodedUnit) -> bool:
+        """Whether there is room for it; then it is in."""
+        if len(self.units) >= self._most:
+            return False
+        size = bytes_at_most(unit.pieces)
+        if self._at_most + size > self._raw_bytes:
+            # Near the limit all are measured.
+            self.units = [replace(each, pieces=(each.raw,)) for each in self.units]
+            self._at_most = sum(bytes_at_most(each.pieces) for each in self.units)
+            unit = replace(unit, pieces=(unit.raw,))
+            size = bytes_at_most(unit.pieces)
+            if self._at_most + size > self._raw_bytes:
+                return False
+        self._at_most += size
+        self.units.append(unit)
+        return True
 
 
 def _pack_unit(
@@ -128,16 +144,16 @@ def _pack_unit(
 ) -> EncodedUnit | None:
     """None when the unit turns out to be too large: then its loss is noted."""
     pool, own = pools.pool_of_unit.get(number), pools.own.get(number)
-    raw = _pack_or_note(unit, source.value, own, limits)
-    if raw is not None and pool is not None and shared[pool] is None:
+    pieces = _pack_or_note(unit, source.value, own, limits)
+    if pieces is not None and pool is not None and shared[pool] is None:
         note(unit, None, 0, source.value, "what it shares with others is too large to be read again", "lost")
-        raw = None
-    if raw is None:
+        pieces = None
+    if pieces is None:
         return None
     return EncodedUnit(
         source.name,
         source.is_part,
-        raw,
+        pieces,
         PLAIN if own is None else POOLED,
         pool,
         frozenset(pools.reaches.get(number, ())),
@@ -147,18 +163,20 @@ def _pack_unit(
     )
 
 
-def _pack_or_note(unit: Walked, value: object, own: Pool | None, limits: Limits) -> bytes | None:
+def _pack_or_note(unit: Walked, value: object, own: Pool | None, limits: Limits) -> Pieces | None:
     try:
         pooled = None if own is None else _pack_pool(own, unit.holder[0], limits)
-        raw = pack_plain(unit.holder[0]) if own is None else pooled.raw if pooled else None
+        pieces = pack_pieces(unit.holder[0]) if own is None else (pooled.raw,) if pooled else None
+        if pieces is not None and bytes_at_most(pieces) > limits.section_bytes:
+            raw = join(pieces)
+            pieces = (raw,) if len(raw) <= limits.section_bytes else None
     except (ValueError, TypeError, OverflowError, MemoryError) as e:
         note(unit, None, 0, value, f"it can't be packed: {e}", "lost")
         return None
-    if raw is None or len(raw) > limits.section_bytes:
+    if pieces is None:
         why = f"it takes more than the {limits.section_bytes:,} bytes that are read again"
         note(unit, None, 0, value, why, "lost")
-        return None
-    return raw
+    return pieces
 
 
 def _pack_pool(pool: Pool, root: object, limits: Limits) -> EncodedPool | None:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from types import CodeType
 
 from tierdeck.checkpoint.checkpoint import Checkpoint, Operation, Unread
-from tierdeck.checkpoint.encode import Encoded, EncodedPool, EncodedUnit, Source, encode_units
+from tierdeck.checkpoint.encode import EncodedPool, EncodedUnit, Source, encode_units
 from tierdeck.checkpoint.limits import AGENT_LIMITS, Limits
 from tierdeck.checkpoint.loss import MAX_ALL_LOSSES, Loss
 from tierdeck.checkpoint.summary import Summary
@@ -27,7 +27,10 @@ PARTS = (MEMORY, MESSAGES, TRAJECTORY, PENDING, CELLS, LOST)
 
 @dataclass(frozen=True, slots=True)
 class Packed:
-    """A checkpoint as raw bytes. `losses` is all that was not saved as it was, also by earlier saves."""
+    """A checkpoint as raw bytes; how many they are, the summary says once they are sealed.
+
+    `losses` is all that was not saved as it was, also by earlier saves.
+    """
 
     summary: Summary
     units: tuple[EncodedUnit, ...]
@@ -62,7 +65,7 @@ def pack_checkpoint(
     losses = all_losses[:MAX_ALL_LOSSES]
     listed = encode_units([Source(LOST, [_loss_fields(loss) for loss in losses], is_part=True)], limits=limits)
     units = (*encoded.units, *emptied.units, *listed.units)
-    summary = _summary(checkpoint, encoded, all_losses, units)
+    summary = _summary(checkpoint, all_losses, units)
     minor = max([encoded.minor, *(unread.minor for unread in checkpoint.unread)])
     return Packed(summary, units, encoded.pools, losses, checkpoint.unread, minor)
 
@@ -128,10 +131,7 @@ def _all_losses(now: Sequence[Loss], before: Sequence[Loss]) -> tuple[Loss, ...]
     return (*now, *(loss for loss in before if loss.path not in seen))
 
 
-def _summary(
-    checkpoint: Checkpoint, encoded: Encoded, losses: Sequence[Loss], units: Sequence[EncodedUnit]
-) -> Summary:
-    raw_bytes = sum(len(unit.raw) for unit in units) + sum(len(pool.raw) for pool in encoded.pools)
+def _summary(checkpoint: Checkpoint, losses: Sequence[Loss], units: Sequence[EncodedUnit]) -> Summary:
     return Summary(
         session_id=checkpoint.session_id,
         checkpoint_id=checkpoint.checkpoint_id,
@@ -152,5 +152,4 @@ def _summary(
         events=len(checkpoint.trajectory_events),
         pending=dict(Counter(operation.state for operation in checkpoint.pending_operations)),
         writer=dict(checkpoint.writer),
-        raw_bytes=raw_bytes + sum(len(unread.raw) for unread in checkpoint.unread),
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from hashlib import blake2b
@@ -67,7 +68,12 @@ def seal(packed: Packed, *, key: bytes | None = None) -> Sealed:
             hint="there are too many variables with long names",
         )
     _, table = compress(raw_table, always=True)
-    summary = replace(packed.summary, table_raw_bytes=len(raw_table), table_digest=_digest(table))
+    summary = replace(
+        packed.summary,
+        raw_bytes=sum(section.raw_bytes for section in builder.sections),
+        table_raw_bytes=len(raw_table),
+        table_digest=_digest(table),
+    )
     head = pack_head(
         pack_summary(summary),
         table_bytes=len(table),
@@ -91,12 +97,9 @@ def _built(packed: Packed) -> _Builder:
     """All sections, compressed and hashed, and the units in them."""
     groups = _groups(packed.units)
     raws = [pool.raw for pool in packed.pools]
-    raws += [b"".join(unit.raw for unit in group) if len(group) > 1 else group[0].raw for group in groups]
+    raws += [b"".join([raw for _, raw in group]) for group in groups]
     raws += [unread.raw for unread in packed.unread]
-    # Hashing takes a third of the time, and both let go of the interpreter's lock.
-    digests = Beside(lambda: list(map(_digest, raws))) if sum(map(len, raws)) >= _BESIDE_FROM_BYTES else None
-    compressed = [compress(raw) for raw in raws]
-    builder = _Builder(raws, compressed, digests.result() if digests else list(map(_digest, raws)))
+    builder = _Builder(_stored(raws))
     pool_sections = [builder.add_section(POOL) for _ in packed.pools]
     bodies = [_BodyDigests(pool) for pool in packed.pools]
     for group in groups:
@@ -106,50 +109,85 @@ def _built(packed: Packed) -> _Builder:
     return builder
 
 
+@dataclass(frozen=True, slots=True)
+class _Stored:
+    """A section as it is written."""
+
+    codec: int
+    data: bytes
+    raw_bytes: int
+    digest: bytes
+    raw_digest: bytes
+
+
+def _stored(raws: Sequence[bytes]) -> list[_Stored]:
+    """All sections compressed and hashed; many bytes on two threads: both let go of the interpreter's lock."""
+    made: dict[int, _Stored] = {}
+    todo = deque(sorted(range(len(raws)), key=lambda number: -len(raws[number])))
+
+    def work() -> None:
+        while True:
+            try:
+                number = todo.popleft()
+            except IndexError:
+                return
+            made[number] = _compressed(raws[number])
+
+    other = Beside(work) if sum(map(len, raws)) >= _BESIDE_FROM_BYTES else None
+    work()
+    if other is not None:
+        other.result()
+    return [made[number] for number in range(len(raws))]
+
+
+def _compressed(raw: bytes) -> _Stored:
+    codec, data = compress(raw)
+    raw_digest = _digest(raw)
+    return _Stored(codec, data, len(raw), raw_digest if codec == STORED else _digest(data), raw_digest)
+
+
 class _Builder:
     """Sections and units in the order they are added, with the places they take.
 
     Args:
-        raws: of all sections in that order, as are what they were compressed to, and their digests.
+        sections: all of them, in that order.
     """
 
-    def __init__(
-        self, raws: Sequence[bytes], compressed: Sequence[tuple[int, bytes]], digests: Sequence[bytes]
-    ) -> None:
+    def __init__(self, sections: Sequence[_Stored]) -> None:
         self.sections: list[Section] = []
         self.units: list[UnitEntry] = []
-        self.stored = [stored for _, stored in compressed]
+        self.stored = [section.data for section in sections]
         self.end = 0
-        self._codecs = [codec for codec, _ in compressed]
-        self._raw_bytes = list(map(len, raws))
-        self._digests = digests
+        self._sections = sections
 
     def add_section(self, kind: str) -> int:
         number = len(self.sections)
-        codec, stored, digest = self._codecs[number], self.stored[number], self._digests[number]
-        stored_digest = digest if codec == STORED else _digest(stored)
+        made = self._sections[number]
         self.sections.append(
-            Section(kind, codec, self.end, len(stored), self._raw_bytes[number], stored_digest, digest)
+            Section(kind, made.codec, self.end, len(made.data), made.raw_bytes, made.digest, made.raw_digest)
         )
-        self.end += len(stored)
+        self.end += len(made.data)
         return number
 
     def add_units(
-        self, units: Sequence[EncodedUnit], pool_sections: Sequence[int], bodies: Sequence[_BodyDigests]
+        self,
+        units: Sequence[tuple[EncodedUnit, bytes]],
+        pool_sections: Sequence[int],
+        bodies: Sequence[_BodyDigests],
     ) -> None:
         section, start = self.add_section(UNITS), 0
-        for unit in units:
+        for unit, raw in units:
             if unit.pool is None:
-                meaning = self.sections[section].raw_digest if len(units) == 1 else _digest(unit.raw)
+                meaning = self.sections[section].raw_digest if len(units) == 1 else _digest(raw)
             else:
-                meaning = _meaning(unit, bodies[unit.pool])
+                meaning = _meaning(raw, unit.reaches, bodies[unit.pool])
             self.units.append(
                 UnitEntry(
                     PART if unit.is_part else VARIABLE,
                     unit.name,
                     section,
                     start,
-                    len(unit.raw),
+                    len(raw),
                     unit.form,
                     None if unit.pool is None else pool_sections[unit.pool],
                     meaning,
@@ -158,7 +196,7 @@ class _Builder:
                     unit.objects,
                 )
             )
-            start += len(unit.raw)
+            start += len(raw)
 
     def add_unread(self, unread: Unread) -> None:
         section = self.add_section(unread.kind if unread.name is None else UNITS)
@@ -195,24 +233,25 @@ class _BodyDigests:
         return sorted(found)
 
 
-def _meaning(unit: EncodedUnit, bodies: _BodyDigests) -> bytes:
-    digest = blake2b(unit.raw, digest_size=DIGEST_BYTES)
-    for number in bodies.reached(unit.reaches):
+def _meaning(raw: bytes, reaches: Iterable[int], bodies: _BodyDigests) -> bytes:
+    digest = blake2b(raw, digest_size=DIGEST_BYTES)
+    for number in bodies.reached(reaches):
         digest.update(number.to_bytes(4, "little") + bodies.of(number))
     return digest.digest()
 
 
-def _groups(units: Sequence[EncodedUnit]) -> list[list[EncodedUnit]]:
-    """Neighbours that are small go together; the order stays."""
-    groups: list[list[EncodedUnit]] = []
+def _groups(units: Sequence[EncodedUnit]) -> list[list[tuple[EncodedUnit, bytes]]]:
+    """Units with their bytes. Neighbours that are small go together; the order stays."""
+    groups: list[list[tuple[EncodedUnit, bytes]]] = []
     size = GROUP_BYTES
     for unit in units:
-        is_small = len(unit.raw) < SMALL_BYTES
-        if not is_small or size + len(unit.raw) > GROUP_BYTES:
+        raw = unit.raw
+        is_small = len(raw) < SMALL_BYTES
+        if not is_small or size + len(raw) > GROUP_BYTES:
             groups.append([])
             size = 0
-        groups[-1].append(unit)
-        size = size + len(unit.raw) if is_small else GROUP_BYTES
+        groups[-1].append((unit, raw))
+        size = size + len(raw) if is_small else GROUP_BYTES
     return groups
 
 

@@ -17,6 +17,7 @@ from tierdeck.checkpoint.class_facts import type_name
 from tierdeck.checkpoint.limits import DEQUE_ITEMS, ITEM_BYTES, MAX_DEPTH, OBJECT_BYTES, SHARED_FROM
 from tierdeck.checkpoint.loss import MAX_LOSSES, Loss, LossKind, UnsaveableError
 from tierdeck.checkpoint.openers import Opener, Sources, node_without_identity, opener_of
+from tierdeck.checkpoint.pieces import LONG_FROM, Long
 from tierdeck.checkpoint.plain import LONG, NONE, is_plain, row_node
 from tierdeck.checkpoint.records import Inert, Placeholder, Record
 from tierdeck.checkpoint.scalars import MAX_INT, MIN_INT, Node
@@ -136,6 +137,8 @@ class Walk:
             return ()
         self._known[key] = (value, node, at, inside, len(self.units) - 1)
         if kind is str or kind is bytes:
+            if len(value) >= LONG_FROM:  # type: ignore[arg-type]  # it is text or bytes
+                node[at] = Long(value)  # type: ignore[arg-type]
             return ()
         depth = 1 if around is None else around.depth + 1
         try:

@@ -74,10 +74,14 @@ class LocalEmbedder:
         is_weighed = weights is not None and bool(weights.tokens)
         self.name = f"{LOCAL_MODEL}+{weights.id}" if weights is not None and is_weighed else LOCAL_MODEL
         self._table = weights.table(len(self._model.embedding)) if weights is not None and is_weighed else None
+        self._weighed: tuple[TokenWeights | None, LocalEmbedder] | None = None
 
     def weighed(self, weights: TokenWeights | None) -> LocalEmbedder:
-        """The same model with other weights; the loaded model is shared."""
-        return LocalEmbedder(weights, like=self)
+        """The same model with other weights; the loaded model is shared, and so is what the latest weights gave."""
+        kept = self._weighed  # each query asks with its index's weights: a table takes 40 µs
+        if kept is None or kept[0] is not weights:
+            kept = self._weighed = (weights, LocalEmbedder(weights, like=self))
+        return kept[1]
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """The texts' vectors, float32 (len(texts), dimensions), in order; an empty text's is all zeros."""

@@ -16,13 +16,14 @@ from pathlib import Path
 import apsw
 
 from tierdeck import db
-from tierdeck.errors import IndexFileError, NotAStoreError, StoreBusyError, StoreError
+from tierdeck.errors import IndexBusyError, IndexFileError, NotAStoreError, StoreBusyError, StoreError
 from tierdeck.index.path import beside_index_path, index_path
 from tierdeck.index.schema import INDEX_VERSION, complete, is_complete
 from tierdeck.store import Store, StoreKind
 
 VECTORS = "node_embeddings"
 NEXT_VECTORS = "node_embeddings_next"
+_BUSY_HINT = "try again when it is done; search by word works meanwhile"
 REBUILD_HINT = "`tierdeck embed --rebuild` makes it anew; search by word works without it"
 _DIMENSIONS = re.compile(r"embedding FLOAT\[(\d+)\]", re.IGNORECASE)
 
@@ -34,7 +35,7 @@ def open_for_writing(store: Store) -> apsw.Connection:
 
     Raises:
         IndexFileError: a file is there that is no index of ours, is damaged, or is of another version.
-        StoreBusyError: another program holds the index file.
+        IndexBusyError: another program holds the index file.
         ModelUnavailableError: sqlite-vec can't be loaded.
     """
     path = index_path(store)
@@ -87,7 +88,7 @@ def index_errors(path: Path) -> Iterator[None]:
     try:
         yield
     except (apsw.BusyError, apsw.LockedError) as e:
-        raise StoreBusyError(f"use index {path}: another program holds it", hint="try again when it is done") from e
+        raise IndexBusyError(f"use index {path}: another program holds it", hint=_BUSY_HINT) from e
     except (apsw.FullError, apsw.IOError, apsw.CantOpenError, apsw.ReadOnlyError) as e:
         raise IndexFileError(f"use index {path}: {e}", hint="search by word works without it") from e
     except apsw.Error as e:
@@ -151,8 +152,8 @@ def set_setting(conn: apsw.Connection, key: str, value: str | int | None) -> Non
 def _open(path: Path, *, is_writing: bool) -> apsw.Connection:
     try:
         return db.open_index(path, is_writing=is_writing)
-    except StoreBusyError:
-        raise
+    except StoreBusyError as e:
+        raise IndexBusyError(e.message.replace("open", "use index", 1), hint=_BUSY_HINT) from e
     except StoreError as e:
         raise IndexFileError(e.message.replace("open", "use index", 1), hint=REBUILD_HINT) from e
 

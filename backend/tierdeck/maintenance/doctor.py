@@ -12,7 +12,7 @@ import apsw
 
 from tierdeck import db
 from tierdeck.config import EmbeddingSettings
-from tierdeck.errors import DamagedStoreError, IndexFileError, NotAStoreError, TierdeckError
+from tierdeck.errors import DamagedStoreError, IndexBusyError, IndexFileError, NotAStoreError, TierdeckError
 from tierdeck.maintenance.backup import list_backups
 from tierdeck.maintenance.file_checks import check_driver, check_integrity, check_place, damaged_check
 from tierdeck.maintenance.fts_drift import find_drift
@@ -100,6 +100,8 @@ def _run(looks: Iterator[tuple[str, Look]]) -> Iterator[Check]:
         except DamagedStoreError as e:
             is_rebuildable = name == "search-index" and db.is_full_text_fault(e.message)
             yield Check(name, "bad", e.message, REBUILD_SEARCH_INDEX if is_rebuildable else e.hint)
+        except IndexBusyError as e:
+            yield Check(name, "warn", f"could not be looked at: {e.message}", e.hint)
         except IndexFileError as e:
             yield Check(name, "bad", e.message, "tierdeck embed --rebuild")
         except TierdeckError as e:

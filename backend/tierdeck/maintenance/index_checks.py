@@ -5,16 +5,19 @@ from __future__ import annotations
 from contextlib import closing
 from pathlib import Path
 
+import apsw
+
 from tierdeck import db
 from tierdeck.config import EmbeddingSettings
 from tierdeck.embed.coverage import Coverage, coverage
 from tierdeck.errors import StoreError
-from tierdeck.index.file import get_setting, index_errors, open_for_reading
+from tierdeck.index.file import VECTORS, dimensions_of, get_setting, index_errors, open_for_reading
 from tierdeck.index.path import SUFFIX, cache_folder, cached_index_path, index_path
 from tierdeck.maintenance.health import DETAILS, REBUILD_BITS, Check
 from tierdeck.store import Store
 
 _EMBED = "tierdeck embed"
+LOOKED_THROUGH_BYTES = 1 << 30  # an index up to here is read through in a second or two
 
 
 def check_embeddings(store: Store, settings: EmbeddingSettings) -> Check:
@@ -35,7 +38,7 @@ def check_embeddings(store: Store, settings: EmbeddingSettings) -> Check:
 
 
 def check_index_file(store: Store, *, is_thorough: bool) -> Check:
-    """Whether the index file can be used; thorough reads all of it.
+    """Whether the index file can be used: its pages, and the vectors in it; of a large one only when thorough.
 
     Raises:
         IndexFileError, ModelUnavailableError: it can't.
@@ -44,13 +47,29 @@ def check_index_file(store: Store, *, is_thorough: bool) -> Check:
     conn = open_for_reading(store)
     if conn is None:
         return Check("index-file", "info", "there is none yet: search by word only", _EMBED)
+    size = _bytes(path)
     with closing(conn), index_errors(path):
-        if is_thorough:
-            found = [str(row[0]) for row in conn.execute(f"PRAGMA integrity_check({DETAILS})")]
-            if found != ["ok"]:
-                return Check("index-file", "bad", f"{path} is damaged", "tierdeck embed --rebuild", tuple(found))
         model = get_setting(conn, "model")
-    return Check("index-file", "ok", f"{path}, {_bytes(path):,} bytes" + (f", made for {model}" if model else ""))
+        faults = _index_faults(conn, is_thorough=is_thorough) if is_thorough or size <= LOOKED_THROUGH_BYTES else ()
+    if faults:
+        return Check("index-file", "bad", f"{path} is damaged", "tierdeck embed --rebuild", faults)
+    text = f"{path}, {size:,} bytes" + (f", made for {model}" if model else "")
+    if not is_thorough and size > LOOKED_THROUGH_BYTES:
+        return Check("index-file", "info", f"{text}; not read through, `--thorough` does")
+    return Check("index-file", "ok", text)
+
+
+def _index_faults(conn: apsw.Connection, *, is_thorough: bool) -> tuple[str, ...]:
+    pragma = "integrity_check" if is_thorough else "quick_check"
+    found = tuple(line for row in conn.execute(f"PRAGMA {pragma}({DETAILS})") for line in str(row[0]).splitlines())
+    if found != ("ok",):
+        return found[:DETAILS]
+    # Here, not above: numpy is loaded only where there is an index.
+    from tierdeck.vectors.vector_check import vector_fault
+
+    dimensions = dimensions_of(conn, VECTORS)
+    fault = None if dimensions is None else vector_fault(conn, dimensions)
+    return () if fault is None else (fault,)
 
 
 def check_bits(store: Store, *, is_thorough: bool) -> Check:

@@ -6,36 +6,35 @@ filled, lists of 50 do as well as lists of 1,000.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import apsw
 
 from tierdeck.index.store_texts import has_changes
-from tierdeck.model import NodeFilter, NodeRow, Tier, content_hash
+from tierdeck.model import NodeFilter, NodeRow, Tier
 from tierdeck.search.condition import condition_of
+from tierdeck.search.dressing import Dressing
 from tierdeck.search.fusion import with_ranks
 from tierdeck.search.hidden import MAX_COUNTED, MAX_COUNTED_OF_LARGE, hidden_by_filters
 from tierdeck.search.hit import Flag, HiddenByFilter, Hit, MissingWord
 from tierdeck.search.inside_look import InsideLook
 from tierdeck.search.keyword_leg import KeywordLeg
 from tierdeck.search.query import Query, with_as_words
+from tierdeck.search.read_memories import ReadMemories
 from tierdeck.search.row_count import store_rows
 from tierdeck.secret_scan import has_secret
 from tierdeck.store import Store, embedding_off
-from tierdeck.store.rows import SQLValue, as_bytes, read_rows_beside, text_of
-from tierdeck.terms.term_index import terms_of
+from tierdeck.terms.term_index import TermIndex
 
 if TYPE_CHECKING:
     from tierdeck.search.meaning_leg import MeaningLeg
 
-MAX_SECRET_SCAN_CHARS = 65_536
-
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """What one answer asks of the store. `pool_rows` is how many of each leg's best are scored."""
+    """What one answer asks of the store, and of its extra terms; `pool_rows` of each leg's best are scored."""
 
     store: Store
     query: Query
@@ -45,10 +44,11 @@ class Ask:
     has_keyword: bool
     is_typing: bool
     meaning: MeaningLeg | None
+    terms: TermIndex | None
 
     def look(self, conn: apsw.Connection, store_rows: int) -> InsideLook:
         """A look inside the words of that snapshot."""
-        return InsideLook(conn, store_rows, terms_of(self.store), keeps_changes=has_changes(self.store))
+        return InsideLook(conn, store_rows, self.terms, keeps_changes=has_changes(self.store))
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +60,7 @@ class Candidates:
     hidden: tuple[HiddenByFilter, ...]
     store_rows: int
     missing: tuple[MissingWord, ...] = ()
+    dressing: Dressing | None = None
 
 
 def read_candidates(conn: apsw.Connection, ask: Ask) -> Candidates:
@@ -103,20 +104,23 @@ def _listed(texts: Sequence[str]) -> str:
 def _gather(conn: apsw.Connection, ask: Ask, all_rows: int) -> Candidates:
     condition = condition_of(ask.store, ask.node_filter, ask.query.excluded)
     look = ask.look(conn, all_rows)
+    memories = ReadMemories(conn)
     keyword = KeywordLeg(
         conn,
         ask.query,
         condition,
         look,
-        terms_of(ask.store),
+        ask.terms,
+        memories=memories,
         but_excluded=condition_of(ask.store, ask.node_filter),
         store_rows=all_rows,
         is_typing=ask.is_typing,
     )
     ids = keyword.pool(ask.limit_rows, ask.pool_rows) if ask.has_keyword else []
     if ask.meaning is not None:
-        ids = list(dict.fromkeys((*ids, *ask.meaning.pool(conn, condition, ask.pool_rows, all_rows))))
-    hits = _scored(conn, ask, keyword, ids)
+        nearest = ask.meaning.pool(conn, condition, ask.pool_rows, all_rows, memories)
+        ids = list(dict.fromkeys((*ids, *nearest)))
+    hits = _scored(ask, keyword, memories, ids)
     hidden: tuple[HiddenByFilter, ...] = ()
     has_matches_to_count = keyword.match is not None or ask.meaning is not None
     if len(hits) < ask.limit_rows and has_matches_to_count:
@@ -125,27 +129,25 @@ def _gather(conn: apsw.Connection, ask: Ask, all_rows: int) -> Candidates:
     slow = () if ask.meaning is None or ask.meaning.note is None else (ask.meaning.note,)
     has_few_words = ask.has_keyword and sum(hit.keyword is not None for hit in hits) < ask.limit_rows
     missing = keyword.missing() if has_few_words else ()
-    return Candidates(hits, (*_notes(ask, keyword, hits), *slow), hidden, all_rows, missing)
+    dressing = Dressing(memories, keyword.marker(), [hit.row.id for hit in hits])
+    return Candidates(hits, (*_notes(ask, keyword, hits), *slow), hidden, all_rows, missing, dressing)
 
 
-def _scored(conn: apsw.Connection, ask: Ask, keyword: KeywordLeg, ids: list[str]) -> tuple[Hit, ...]:
-    rows = _read_rows(conn, ids, whole=ask.meaning is not None)
-    words = keyword.parts(rows) if ask.has_keyword else {}
-    meaning = ask.meaning.parts(rows, {i: text.digest for i, (_, text) in rows.items()}) if ask.meaning else None
-    silent = embedding_off(ask.store, rows) if ask.meaning else frozenset()
-    marker = keyword.marker()
+def _scored(ask: Ask, keyword: KeywordLeg, memories: ReadMemories, ids: list[str]) -> tuple[Hit, ...]:
+    rows = memories.rows(ids)
+    there = list(rows)
+    words = keyword.parts(there) if ask.has_keyword else {}
+    meaning = ask.meaning.parts(there, memories.digests(there)) if ask.meaning else None
+    silent = embedding_off(ask.store, there) if ask.meaning else frozenset()
     hits = []
-    for node_id, (row, text) in rows.items():
+    for node_id, row in rows.items():
         flags: set[Flag] = {"archived"} if row.tier is Tier.ARCHIVE else set()
-        if text.has_secret:
-            flags.add("secret")
         semantic = meaning.parts.get(node_id) if meaning else None
         if meaning and semantic is None:
             flags.add("stale-vector" if node_id in meaning.stale else "no-vector")
         if node_id in silent:
             flags.add("embedding-off")
-        marks = marker.marks(row.excerpt) if node_id in words else ()
-        hits.append(Hit(row, 0.0, words.get(node_id), semantic, frozenset(flags), marks))
+        hits.append(Hit(row, 0.0, words.get(node_id), semantic, frozenset(flags)))
     return with_ranks(hits)
 
 
@@ -159,21 +161,3 @@ def _notes(ask: Ask, keyword: KeywordLeg, hits: Collection[Hit]) -> tuple[str, .
     if ask.has_keyword and ask.meaning is not None and hits and not any(hit.keyword for hit in hits):
         return ("no memory holds a word of the query: in order of meaning alone", *keyword.notes)
     return keyword.notes if ask.has_keyword else ()
-
-
-@dataclass(frozen=True, slots=True)
-class _Text:
-    digest: str
-    has_secret: bool
-
-
-def _read_rows(conn: apsw.Connection, ids: Sequence[str], *, whole: bool) -> Mapping[str, tuple[NodeRow, _Text]]:
-    """The list rows and what has to be known of their texts: a body may have 10 MB; a digest needs it all."""
-
-    def known(content: SQLValue) -> _Text:
-        text = text_of(content)
-        digest = content_hash(text) if whole else ""
-        return _Text(digest, has_secret(text[:MAX_SECRET_SCAN_CHARS]))
-
-    column = as_bytes("n.content" if whole else f"substr(n.content, 1, {MAX_SECRET_SCAN_CHARS})")
-    return read_rows_beside(conn, ids, column, known)

@@ -8,11 +8,14 @@ import apsw
 _MAX_CHANGED = 20_000
 
 
-def changed_since(conn: apsw.Connection, seen_seq: int, seen_node: str | None) -> frozenset[str] | None:
+def changed_since(
+    conn: apsw.Connection, seen_seq: int, seen_node: str | None, most: int = _MAX_CHANGED
+) -> frozenset[str] | None:
     """The memories that were added, rewritten or deleted since, in the snapshot under way.
 
     Args:
         seen_seq, seen_node: the change that the index saw last.
+        most: how many at most; beyond them it can't be told.
 
     Returns:
         None where it can't be told: another program's store, a restored backup, too many changes.
@@ -25,6 +28,6 @@ def changed_since(conn: apsw.Connection, seen_seq: int, seen_node: str | None) -
     if is_known is None:
         return None
     rows = conn.execute(
-        "SELECT node_id FROM td_change WHERE seq > ? ORDER BY seq LIMIT ?", (seen_seq, _MAX_CHANGED + 1)
+        "SELECT node_id FROM td_change WHERE seq > ? ORDER BY seq LIMIT ?", (seen_seq, most + 1)
     ).fetchall()
-    return None if len(rows) > _MAX_CHANGED else frozenset(str(row[0]) for row in rows)
+    return None if len(rows) > most else frozenset(str(row[0]) for row in rows)

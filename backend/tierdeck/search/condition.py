@@ -25,6 +25,17 @@ class Condition:
     sql: str
     params: tuple[SQLValue, ...]
 
+    @property
+    def keeps_most(self) -> bool:
+        """Whether it lets through what a search without any filter does, nine memories of ten or all."""
+        return self.sql in _KEEPING_MOST
+
+
+# Of a filter that says nothing, without the archive and with it.
+_KEEPING_MOST = frozenset(
+    filter_sql(NodeFilter(include_archived=archived), has_sessions=False)[0] for archived in (False, True)
+)
+
 
 def meeting(conn: apsw.Connection, condition: Condition, ids: Sequence[str]) -> set[str]:
     """Those of the memories that meet the condition in the connection's snapshot."""

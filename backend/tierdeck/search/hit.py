@@ -5,7 +5,8 @@ Spec: SPEC-09.04
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import Literal
 
 from tierdeck.model import NodeRow
@@ -92,7 +93,8 @@ class SearchAnswer:
     than `limit_rows` are left. `model` made the vectors that were compared. `is_browse`: nothing was asked for, and
     the newest memories are shown. `store_rows` counts every memory of the store, archived ones too. `missing` lists
     words that stand in no memory at all, filtered out or not, but for the word that is just being typed; it is
-    filled when fewer than `limit_rows` hits hold a word of the query.
+    filled when fewer than `limit_rows` hits hold a word of the query. `candidates` have no `matches` yet, and no
+    flag for a secret: `dressed` gives one that is to be shown both; None where they have them.
     """
 
     query: Query
@@ -110,3 +112,4 @@ class SearchAnswer:
     store_rows: int = 0
     has_both_sides: bool = False
     missing: tuple[MissingWord, ...] = ()
+    dressed: Callable[[Hit], Hit] | None = field(default=None, repr=False, compare=False)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
@@ -23,6 +23,7 @@ from tierdeck.search.row_count import store_rows
 from tierdeck.search.stoppable import stoppable
 from tierdeck.store import Store
 from tierdeck.store.pages import page_at_offset
+from tierdeck.terms.term_index import terms_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -121,8 +122,15 @@ def rerank(answer: SearchAnswer, alpha: float) -> SearchAnswer | None:
 
 
 def _at(answer: SearchAnswer, alpha: float) -> SearchAnswer:
-    ranked = fusion.ranked(answer.candidates, alpha)
-    return replace(answer, alpha=alpha, asked_alpha=alpha, hits=ranked[: answer.limit_rows])
+    hits = _shown(answer.candidates, alpha, answer.limit_rows, answer.dressed)
+    return replace(answer, alpha=alpha, asked_alpha=alpha, hits=hits)
+
+
+def _shown(
+    candidates: Sequence[Hit], alpha: float, limit_rows: int, dressed: Callable[[Hit], Hit] | None
+) -> tuple[Hit, ...]:
+    best = fusion.ranked(candidates, alpha)[:limit_rows]
+    return best if dressed is None else tuple(map(dressed, best))
 
 
 def _searched(
@@ -144,13 +152,14 @@ def _searched(
         has_keyword=alpha < 1,
         is_typing=is_typing,
         meaning=meaning.leg,
+        terms=terms_of(store),
     )
     found = store.read(stoppable(partial(read_candidates, ask=ask), should_stop))
-    ranked = fusion.ranked(found.hits, alpha)
+    dressed = None if found.dressing is None else found.dressing.dressed
     return replace(
         blank,
         alpha=alpha,
-        hits=ranked[: blank.limit_rows],
+        hits=_shown(found.hits, alpha, blank.limit_rows, dressed),
         candidates=found.hits,
         degraded=meaning.off,
         notes=(*blank.notes, *found.notes),
@@ -159,6 +168,7 @@ def _searched(
         store_rows=found.store_rows,
         missing=found.missing,
         has_both_sides=meaning.leg is not None and 0 < alpha < 1,
+        dressed=dressed,
     )
 
 

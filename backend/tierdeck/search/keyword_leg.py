@@ -23,7 +23,8 @@ from tierdeck.search.large_pool import PICK_ROWS, LargePool
 from tierdeck.search.marks import Marker
 from tierdeck.search.missing_words import missing_words
 from tierdeck.search.query import Query
-from tierdeck.search.terms import Terms, choose_terms
+from tierdeck.search.read_memories import ReadMemories
+from tierdeck.search.terms import MAX_MEASURED, Terms, choose_terms
 from tierdeck.search.text_hits import TextHits
 from tierdeck.search.tokens import Tokenizer
 from tierdeck.search.word_counts import WordCounts
@@ -51,6 +52,7 @@ class KeywordLeg:
         look: InsideLook,
         index: TermIndex | None,
         *,
+        memories: ReadMemories,
         but_excluded: Condition,
         store_rows: int,
         is_typing: bool,
@@ -66,9 +68,8 @@ class KeywordLeg:
         self._large: LargePool | None = None
         if self._counts.is_large and not query.is_raw:
             self._condition = but_excluded
-            self._large = LargePool(conn, self._words, but_excluded, query.excluded)
-        self._texts = TextHits(conn, self._counts, self._tokenizer)
-        self._split: dict[str, list[str]] = {}
+            self._large = LargePool(conn, self._words, memories, self._hits, but_excluded, query.excluded)
+        self._texts = TextHits(conn, memories, self._counts, self._tokenizer)
         self._scored: dict[Match, dict[str, WordHit | None]] = {}
         self._look = look
         self._index = index
@@ -126,8 +127,11 @@ class KeywordLeg:
         """
         if self._query.is_raw:
             return self._raw_pool(limit_rows)
+        words = self._query.counted_words
+        if self._large is not None and self._index is not None:
+            self._counts.learn(self._index, {word: self._tokenizer.key(word) for word, _ in words[:MAX_MEASURED]})
         terms = choose_terms(
-            self._query.counted_words,
+            words,
             key_of=self._tokenizer.key,
             count_rows=self._counts.rows_of_word,
             store_rows=self._store_rows,
@@ -209,7 +213,7 @@ class KeywordLeg:
         new = [node_id for node_id in ids if node_id not in known]
         if new:
             known.update(dict.fromkeys(new))
-            known.update(self._texts.hits(match, new, self._split))
+            known.update(self._texts.hits(match, new))
         return {node_id: hit for node_id in ids if (hit := known[node_id]) is not None}
 
     def _words_with(self, prefix: str) -> list[str]:
@@ -248,6 +252,9 @@ class KeywordLeg:
     def _matched(self, node_id: str, hit: WordHit | None, idle: WordHit | None) -> tuple[int, int]:
         """How many of how many words and signs asked for the memory holds."""
         terms = self._attempt.terms
+        if not self._inside.pieces and not self._query.is_raw:
+            matched = len(hit.words) if hit else 0
+            return matched + (len(idle.words) if idle else 0), len(terms.used) + len(terms.returned)
         own = [piece for piece in self._inside.pieces if piece.term is None]
         held = {piece for piece, _ in self._inside.hits.get(node_id, InsideHit()).earned}
         words = (hit.words if hit else frozenset()) | self._complete_terms(held)

@@ -8,13 +8,14 @@ and then the newest that hold one.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from functools import cached_property
+from collections.abc import Callable, Collection, Sequence
+from functools import cached_property, partial
 
 import apsw
 
 from tierdeck.search.condition import Condition
 from tierdeck.search.fts import Match, quoted
+from tierdeck.search.read_memories import ReadMemories
 from tierdeck.search.word_source import WordSource
 from tierdeck.store.rows import as_bytes, text_of
 
@@ -29,10 +30,17 @@ class LargePool:
     """The memories that one query picks, inside one snapshot; `is_cut` says whether some were not looked at."""
 
     def __init__(
-        self, conn: apsw.Connection, words: WordSource, condition: Condition, excluded: Sequence[str] = ()
+        self,
+        conn: apsw.Connection,
+        words: WordSource,
+        memories: ReadMemories,
+        holding: Callable[[Match, Sequence[str]], Collection[str]],
+        condition: Condition,
+        excluded: Sequence[str] = (),
     ) -> None:
         """
         Args:
+            holding: those of the memories in whose text something stands that scores.
             condition: what may be shown, but for what is excluded.
             excluded: words and phrases that keep a memory out. In the condition each look would list every
                 memory that holds one, 3 µs each.
@@ -40,6 +48,8 @@ class LargePool:
         self._not = f" NOT ({' OR '.join(quoted(text) for text in excluded)})" if excluded else ""
         self._conn = conn
         self._words = words
+        self._memories = memories
+        self._holding = holding
         self._condition = condition
         self.is_cut = False
 
@@ -50,11 +60,13 @@ class LargePool:
             picking_rows: in how many memories its picking words stand, added up; estimated.
         """
         if picking_rows <= PICK_ROWS and match.pool != match.together:
-            return self._words.best(self._without(match.pool), self._condition, limit_rows)
+            meeting = partial(self._meeting, match)
+            return self._words.best(self._without(match.pool), self._condition, limit_rows, meeting)
         ids: dict[str, None] = {}
         for expression in dict.fromkeys((match.together, match.scored, match.pool)):
             if expression is not None and len(ids) < limit_rows:
-                ids.update(dict.fromkeys(self._newest(self._without(expression), limit_rows - len(ids))))
+                newest = self._newest(match, self._without(expression), limit_rows - len(ids))
+                ids.update(dict.fromkeys(newest))
             if expression == match.pool:
                 break
         return list(ids)
@@ -62,13 +74,36 @@ class LargePool:
     def _without(self, expression: str) -> str:
         return f"({expression}){self._not}" if self._not else expression
 
-    def _newest(self, expression: str, limit_rows: int) -> list[str]:
+    def _meeting(self, match: Match, rowids: list[int]) -> list[str]:
+        """The ids of full-text rows' memories that meet the condition, in the order of the rows, each once.
+
+        Mostly a row has the number of its memory's own row, and then only that one is read, with the text, which
+        tells: something that was looked for stands in it. Of the others the full-text row itself is asked whose it
+        is; where one is another's, all are. Were all rows another's that all hold such a word, then these would
+        be the memories that match.
+        """
+        owners = self._memories.numbered(rowids, self._condition)
+        holding = self._holding(match, list(owners.values()))
+        doubtful = [rowid for rowid in rowids if owners.get(rowid) not in holding]
+        if doubtful and not self._words.are_own(doubtful):
+            return self._words.meeting(rowids, self._condition)
+        return [owners[rowid] for rowid in rowids if rowid in owners]
+
+    def _first_meeting(self, match: Match, rowids: list[int], limit_rows: int) -> list[str]:
+        """The same, no more than wanted, and no more rows are read than that mostly takes."""
+        first = limit_rows + limit_rows // 4
+        ids = self._meeting(match, rowids[:first])
+        if len(ids) < limit_rows and len(rowids) > first:
+            ids += self._meeting(match, rowids[first:])
+        return ids[:limit_rows]
+
+    def _newest(self, match: Match, expression: str, limit_rows: int) -> list[str]:
         """The newest matches that meet the condition; of a filter that lets nothing through all are looked at."""
         ids: list[str] = []
         below, looked, page_rows = _NO_LIMIT, 0, max(_FIRST_PAGE_ROWS, 2 * limit_rows)
         while len(ids) < limit_rows:
             rows = self._page(expression, below, page_rows)
-            ids += self._words.meeting(rows, self._condition)
+            ids += self._first_meeting(match, rows, limit_rows - len(ids))
             looked += len(rows)
             if len(rows) < page_rows:
                 return ids[:limit_rows]

@@ -14,11 +14,15 @@ from numpy.typing import NDArray
 
 from tierdeck.search.condition import Condition, meeting
 from tierdeck.search.hit import SemanticPart
+from tierdeck.search.read_memories import ReadMemories
 from tierdeck.search.scanned_pool import ScannedPool
 from tierdeck.store.rows import as_bytes, text_of
 from tierdeck.vectors.vector_index import MAX_NEAREST, VectorIndex
 
 Vector = NDArray[np.float64]
+# So few that what is computed of them lies in memory that is at hand: of all candidates at once it would be taken
+# from the system and given back, 1,000 pages a query.
+_ROWS_AT_ONCE = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,15 +49,25 @@ class MeaningLeg:
         self._should_stop = should_stop
         self.note: str | None = None
 
-    def pool(self, conn: apsw.Connection, condition: Condition, limit_rows: int, store_rows: int) -> list[str]:
+    def pool(
+        self,
+        conn: apsw.Connection,
+        condition: Condition,
+        limit_rows: int,
+        store_rows: int,
+        memories: ReadMemories | None = None,
+    ) -> list[str]:
         """The ids of the nearest memories that meet the condition, nearest first; by the bits where there are some.
+
+        Args:
+            memories: where what is found is read, when more of it is wanted than the ids.
 
         Raises:
             StoppedError: `should_stop` said so.
         """
         with self._index.scanning(self._query, self._should_stop) as scan:
             if scan is not None:
-                return ScannedPool(conn, condition, scan, self._index).best(limit_rows)
+                return ScannedPool(conn, condition, scan, self._index, memories).best(limit_rows)
             fault = self._index.bits_fault
         if fault is not None:
             self.note = (
@@ -87,21 +101,16 @@ class MeaningLeg:
             hashes: `content_hash` of each memory's text in this snapshot.
         """
         vectors, stale = self._index.valid_vectors({node_id: hashes.get(node_id, "") for node_id in ids})
-        if not vectors:
-            return MeaningParts({}, stale)
-        matrix = np.array(list(vectors.values()), np.float64)
-        query = self._query.astype(np.float64)
-        cosines = matrix @ query
-        centred = centred_cosines(query, matrix, self._index.mean)
-        return MeaningParts(
-            {
-                node_id: SemanticPart(
-                    score=min(1.0, max(0.0, float(near))), cosine=float(raw), centred_cosine=float(near), rank=None
-                )
-                for node_id, raw, near in zip(vectors, cosines, centred, strict=True)
-            },
-            stale,
-        )
+        query, mean = self._query.astype(np.float64), self._index.mean
+        parts: dict[str, SemanticPart] = {}
+        found = list(vectors)
+        for first in range(0, len(found), _ROWS_AT_ONCE):
+            some = found[first : first + _ROWS_AT_ONCE]
+            matrix = np.array([vectors[node_id] for node_id in some], np.float64)
+            centred = centred_cosines(query, matrix, mean).tolist()
+            for node_id, raw, near in zip(some, (matrix @ query).tolist(), centred, strict=True):
+                parts[node_id] = SemanticPart(min(1.0, max(0.0, near)), raw, near, rank=None)
+        return MeaningParts(parts, stale)
 
 
 def centred_cosines(query: Vector, vectors: Vector, mean: Vector) -> Vector:

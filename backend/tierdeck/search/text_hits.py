@@ -2,48 +2,43 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 
 import apsw
 
 from tierdeck.search.fts import Match, quoted
 from tierdeck.search.kept_counts import kept_counts
-from tierdeck.search.text_score import ScoredPhrase, idf_of, score
+from tierdeck.search.read_memories import ReadMemories
+from tierdeck.search.text_score import ScoredPhrase, TextScorer, idf_of
 from tierdeck.search.tokens import Tokenizer
 from tierdeck.search.word_counts import WordCounts
 from tierdeck.search.word_hit import WordHit
-from tierdeck.store.rows import as_bytes, text_of
 
-# Of longer texts the beginning is scored; 200,000 characters take 5 ms.
-MAX_SCORED_CHARS = 200_000
-_TEXT = as_bytes(f"substr(n.content, 1, {MAX_SCORED_CHARS})")
 _SIZE = "tierdeck_size"
 
 
 class TextHits:
     """Scores memories by the words of their own texts, as the full-text index would score them."""
 
-    def __init__(self, conn: apsw.Connection, counts: WordCounts, tokenizer: Tokenizer) -> None:
+    def __init__(
+        self, conn: apsw.Connection, memories: ReadMemories, counts: WordCounts, tokenizer: Tokenizer
+    ) -> None:
         self._conn = conn
+        self._memories = memories
         self._counts = counts
         self._tokenizer = tokenizer
         conn.register_fts5_function(_SIZE, _size)
 
-    def hits(self, match: Match, ids: Collection[str], known: dict[str, list[str]]) -> dict[str, WordHit]:
-        """The match of each of the memories; those that hold no word, or lack a required phrase, are left out.
-
-        Args:
-            known: words of texts that were split before; what is split here is added.
-        """
+    def hits(self, match: Match, ids: Collection[str]) -> dict[str, WordHit]:
+        """The match of each of the memories; those that hold no word, or lack a required phrase, are left out."""
         phrases = [self._scored(text, is_prefix=is_prefix) for text, is_prefix in match.phrases]
-        average = self._average_tokens(match)
-        self._split([node_id for node_id in ids if node_id not in known], known)
-        found = {}
+        scorer = TextScorer(phrases, self._average_tokens(match))
         asked = len(match.phrases) if match.words is None else match.words
         required = frozenset(range(match.first_word))
-        for node_id in ids:
-            total, held = score(phrases, known.get(node_id, []), average)
+        found = {}
+        # The words of 200 texts are not kept: they take 1 MB, which each query would get anew from the system.
+        for node_id, text in self._memories.texts(ids):
+            total, held = scorer.score(self._tokenizer.words(text))
             if held and required <= held:
                 words = frozenset(n - match.first_word for n in held if 0 <= n - match.first_word < asked)
                 found[node_id] = WordHit(total, words, asked)
@@ -53,14 +48,6 @@ class TextHits:
         expression = f"{quoted(text)} *" if is_prefix else quoted(text)
         rows = self._counts.rows(expression, self._counts.store_rows)
         return ScoredPhrase(self._tokenizer.key(text), idf_of(rows, self._counts.store_rows), is_prefix)
-
-    def _split(self, ids: Sequence[str], known: dict[str, list[str]]) -> None:
-        rows = self._conn.execute(
-            f"SELECT {as_bytes('n.id')}, {_TEXT} FROM nodes n WHERE n.id IN (SELECT value FROM json_each(?))",
-            (json.dumps(list(ids)),),
-        )
-        for node_id, content in rows:
-            known[text_of(node_id)] = self._tokenizer.words(text_of(content))
 
     def _average_tokens(self, match: Match) -> float:
         kept = kept_counts(self._conn)

@@ -30,25 +30,39 @@ def idf_of(rows: int, all_rows: int) -> float:
     return max(math.log((all_rows - rows + 0.5) / (rows + 0.5)), _SMALLEST_IDF)
 
 
-def score(
-    phrases: Sequence[ScoredPhrase], tokens: Sequence[str], average_tokens: float
-) -> tuple[float, frozenset[int]]:
-    """What a text earns, positive, and the numbers of the phrases that stand in it.
+class TextScorer:
+    """Scores texts by the same words and phrases."""
 
-    Args:
-        tokens: the text's words as the index keeps them, in order.
-        average_tokens: how many words the store's texts have on average.
-    """
-    length = _K1 * (1 - _B + _B * len(tokens) / max(average_tokens, 1e-9))
-    # Of 20 words that are looked for a text holds two or three: which, one pass tells.
-    there = {phrase.key[0] for phrase in phrases}.intersection(tokens)
-    total, held = 0.0, []
-    for number, phrase in enumerate(phrases):
-        times = _times(phrase, tokens) if phrase.key[0] in there or phrase.is_prefix else 0
-        if times:
-            held.append(number)
-            total += phrase.idf * times * (_K1 + 1) / (times + length)
-    return total, frozenset(held)
+    def __init__(self, phrases: Sequence[ScoredPhrase], average_tokens: float) -> None:
+        """
+        Args:
+            average_tokens: how many words the store's texts have on average.
+        """
+        self._phrases = phrases
+        self._average_tokens = max(average_tokens, 1e-9)
+        self._firsts = frozenset(phrase.key[0] for phrase in phrases)
+        self._prefixes = [number for number, phrase in enumerate(phrases) if phrase.is_prefix]
+        self._beginning_with: dict[str, list[int]] = {}
+        for number, phrase in enumerate(phrases):
+            self._beginning_with.setdefault(phrase.key[0], []).append(number)
+
+    def score(self, tokens: Sequence[str]) -> tuple[float, frozenset[int]]:
+        """What a text earns, positive, and the numbers of the phrases that stand in it.
+
+        Args:
+            tokens: the text's words as the index keeps them, in order.
+        """
+        length = _K1 * (1 - _B + _B * len(tokens) / self._average_tokens)
+        # Of 20 words that are looked for a text holds two or three: which, one pass tells.
+        there = {number for first in self._firsts.intersection(tokens) for number in self._beginning_with[first]}
+        total, held = 0.0, []
+        for number in sorted(there.union(self._prefixes)):
+            phrase = self._phrases[number]
+            times = _times(phrase, tokens)
+            if times:
+                held.append(number)
+                total += phrase.idf * times * (_K1 + 1) / (times + length)
+        return total, frozenset(held)
 
 
 def _times(phrase: ScoredPhrase, tokens: Sequence[str]) -> int:

@@ -77,9 +77,10 @@ def _bring_up_words(conn: apsw.Connection, store: Store, should_stop: Callable[[
         return True
     if should_stop():
         return False
-    words = store.read(words_of_index)
+    keeps = has_changes(store)
+    words, seen = store.read(lambda look: (words_of_index(look), last_change(store) if keeps else (0, None)))
     with db.transaction(conn):
-        save_vocabulary(conn, words, rows)
+        save_vocabulary(conn, words, rows, seen)
     return True
 
 

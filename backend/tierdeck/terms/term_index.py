@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterable
 from weakref import WeakKeyDictionary
 
 import apsw
@@ -13,7 +14,7 @@ from tierdeck.index.path import index_path
 from tierdeck.store import Store
 from tierdeck.terms.near_words import most_edits, near_words
 from tierdeck.terms.term_table import ROWS, TERMS, TermProgress, has_terms, read_progress
-from tierdeck.terms.vocabulary import has_vocabulary, words_with_initial, words_with_prefix
+from tierdeck.terms.vocabulary import WordRows, has_vocabulary, word_rows, words_with_initial, words_with_prefix
 
 FileKey = tuple[int, int]
 """A file's device and inode: another file at the same path has another one."""
@@ -96,6 +97,11 @@ class TermIndex:
         """The most frequent words that begin so, as the full-text index keeps them; empty when not known."""
         with self._lock, index_errors(self._path):
             return words_with_prefix(self._conn, prefix, limit) if has_vocabulary(self._conn) else []
+
+    def word_rows(self, words: Iterable[str]) -> WordRows:
+        """In how many rows words of the full-text index stood, and as of which change; none when not known."""
+        with self._lock, index_errors(self._path):
+            return word_rows(self._conn, words) if has_vocabulary(self._conn) else WordRows({})
 
     def near_words(self, word: str) -> tuple[str, ...] | None:
         """The store's words nearest to one, as its full-text index keeps them; None when they are not known."""

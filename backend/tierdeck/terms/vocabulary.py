@@ -1,11 +1,15 @@
 """The words that the store's full-text index holds, the common ones first, kept in the index file.
 
-For what FTS5 can't tell cheaply: which words begin with what is typed (75 ms for `con` at 1,000,000 memories), and
-which are near to one that stands nowhere. Words as the full-text index keeps them: folded and stemmed.
+For what FTS5 can't tell cheaply: which words begin with what is typed (75 ms for `con` at 1,000,000 memories),
+which are near to one that stands nowhere, and in how many memories a common one stands. Words as the full-text
+index keeps them: folded and stemmed.
 """
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import cast
 
 import apsw
@@ -22,6 +26,15 @@ _DRIFT = 0.1
 _SCHEMA = f"CREATE TABLE IF NOT EXISTS {VOCABULARY} (term TEXT PRIMARY KEY, rows INTEGER NOT NULL) WITHOUT ROWID"
 
 Word = tuple[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class WordRows:
+    """In how many rows words stood when the store's newest change was that one; (0, None) where it keeps none."""
+
+    rows: dict[str, int]
+    seen_seq: int = 0
+    seen_node: str | None = None
 
 
 def words_of_index(conn: apsw.Connection) -> list[Word]:
@@ -55,17 +68,27 @@ def words_of_index(conn: apsw.Connection) -> list[Word]:
 
 
 def needs_vocabulary(conn: apsw.Connection, store_rows: int) -> bool:
-    """Whether the words were never taken in, or of a store of another size."""
+    """Whether the words were never taken in, of a store of another size, or without saying of which change."""
     made_of = get_setting(conn, "vocabulary_rows")
-    return not isinstance(made_of, int) or abs(store_rows - made_of) > _DRIFT * made_of
+    if not isinstance(made_of, int) or not isinstance(get_setting(conn, "vocabulary_seq"), int):
+        return True
+    return abs(store_rows - made_of) > _DRIFT * made_of
 
 
-def save_vocabulary(conn: apsw.Connection, words: list[Word], store_rows: int) -> None:
-    """Put the words in place of those before; inside the caller's transaction."""
+def save_vocabulary(
+    conn: apsw.Connection, words: list[Word], store_rows: int, seen: tuple[int, str | None] = (0, None)
+) -> None:
+    """Put the words in place of those before; inside the caller's transaction.
+
+    Args:
+        seen: the store's newest change in the snapshot that the words are of.
+    """
     conn.execute(_SCHEMA)
     conn.execute(f"DELETE FROM {VOCABULARY}")
     conn.executemany(f"INSERT OR IGNORE INTO {VOCABULARY} VALUES (?, ?)", sorted(words))
     set_setting(conn, "vocabulary_rows", store_rows)
+    set_setting(conn, "vocabulary_seq", seen[0])
+    set_setting(conn, "vocabulary_node", seen[1])
 
 
 def empty_vocabulary(conn: apsw.Connection) -> None:
@@ -79,6 +102,18 @@ def has_vocabulary(conn: apsw.Connection) -> bool:
     """Whether the file has the table, with something in it."""
     row = conn.execute("SELECT 1 FROM sqlite_master WHERE name = ?", (VOCABULARY,)).fetchone()
     return row is not None and conn.execute(f"SELECT 1 FROM {VOCABULARY} LIMIT 1").fetchone() is not None
+
+
+def word_rows(conn: apsw.Connection, words: Iterable[str]) -> WordRows:
+    """In how many rows each of the words stood; those that are not known are left out."""
+    seq, node = get_setting(conn, "vocabulary_seq"), get_setting(conn, "vocabulary_node")
+    if not isinstance(seq, int):
+        return WordRows({})
+    found = conn.execute(
+        f"SELECT term, rows FROM {VOCABULARY} WHERE term IN (SELECT value FROM json_each(?))",
+        (json.dumps(list(words)),),
+    )
+    return WordRows({str(term): int(rows) for term, rows in found}, seq, node if isinstance(node, str) else None)
 
 
 def words_with_prefix(conn: apsw.Connection, prefix: str, limit: int) -> list[Word]:

@@ -67,7 +67,7 @@ class BitFollower:
             fault = layout_fault(self._conn, self.model.dimensions)
             if fault is not None:
                 return fault
-            self._memory = BitMemory(np.frombuffer(mean, np.float32))
+            self._memory = BitMemory(np.frombuffer(mean, np.float32), len(chunk_ids(self._conn)))
             self._seq = -1
             if self._memory.mean.shape != (self.model.dimensions,):
                 return "their mean is of another length"
@@ -86,20 +86,25 @@ class BitFollower:
 
     def _read_changed(self, memory: BitMemory) -> str | None:
         there = chunk_ids(self._conn)
-        rows = self._conn.execute(
-            "SELECT chunk_id, validity, keys, scales FROM bit_chunk WHERE seq > ? ORDER BY chunk_id", (self._seq,)
-        )
-        changed = {int(chunk_id): rest for chunk_id, *rest in rows}
+        changed = {
+            int(row[0]) for row in self._conn.execute("SELECT chunk_id FROM bit_chunk WHERE seq > ?", (self._seq,))
+        }
         for chunk_id in set(memory.chunks) - set(there):
             memory.drop(chunk_id)
-        if set(memory.chunks) | set(changed) != set(there):
+        if set(memory.chunks) | changed != set(there):
             return "they are not of the chunks that vec0 has"
-        for chunk_id, (validity, keys, scales) in changed.items():
+        words = np.empty((CHUNK_SLOTS, words_of(self.model.dimensions)), np.uint64)  # one for all: see ScanBuffers
+        for chunk_id in sorted(changed):
+            validity, keys, scales = self._conn.execute(
+                "SELECT validity, keys, scales FROM bit_chunk WHERE chunk_id = ?", (chunk_id,)
+            ).get
             chunk = read_chunk(self._conn, chunk_id)
             if (unpacked(validity) != chunk.validity).any():
                 return f"they are out of step in chunk {chunk_id}"
-            blob = self._conn.execute("SELECT bits FROM bit_rows WHERE chunk_id = ?", (chunk_id,)).get
-            words = np.frombuffer(blob, np.uint64).reshape(CHUNK_SLOTS, words_of(self.model.dimensions))
+            with self._conn.blob_open("main", "bit_rows", "bits", chunk_id, False) as blob:
+                if blob.length() != words.nbytes:
+                    return f"they are not as long as the vectors in chunk {chunk_id}"
+                blob.read_into(words.data.cast("B"))
             memory.put(
                 chunk_id,
                 words,
@@ -115,8 +120,10 @@ class BitFollower:
         slot = memory.last_slot()
         if slot is None:
             return None
-        chunk, offset, rowid = memory.placed(np.array([slot]))
-        vector = read_slots(self._conn, chunk, offset, self.model.dimensions)
+        at = np.array([slot])
+        (chunk, offset), rowid = memory.placed(at), memory.numbers(at)
+        vector = np.empty((1, self.model.dimensions), np.float32)
+        read_slots(self._conn, chunk, offset, vector)
         row = self._conn.execute(
             f"SELECT v.embedding FROM {VECTORS}_rowids r JOIN {VECTORS} v ON v.node_id = r.id WHERE r.rowid = ?",
             (int(rowid[0]),),

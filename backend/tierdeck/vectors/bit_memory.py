@@ -1,45 +1,90 @@
 """The sign bits of all vectors in memory, in the layout that is scanned fastest. Knows no database.
 
-Word by word: the first 64 signs of every vector together, then the next 64. In segments of 64 chunks, so that it
-grows without being copied; a chunk's place stays the same for as long as it is there.
+Memory gives 5 GB/s, less than the processor compares: of long vectors only every other word of 64 signs is gone
+through. Those lie word by word, the first of every vector together; the others, which only candidates need, vector
+by vector. In segments of some 60 chunks, so that it grows without being copied; a chunk's place stays the same for
+as long as it is there.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tierdeck.errors import StoppedError
 from tierdeck.vectors.chunk_blobs import CHUNK_SLOTS
-from tierdeck.vectors.sign_bits import Scales, Words, differing_bits, estimated_cosines, sign_bits, words_of
+from tierdeck.vectors.large_room import large_room
+from tierdeck.vectors.query_planes import QueryPlanes
+from tierdeck.vectors.sign_bits import (
+    WORD_BITS,
+    Scales,
+    Words,
+    differing_bits,
+    estimated_cosines,
+    sign_bits,
+    words_of,
+)
 
-_SEGMENT_CHUNKS = 64
-_SEGMENT_SLOTS = _SEGMENT_CHUNKS * CHUNK_SLOTS
+_MIN_SEGMENT_CHUNKS = 16
+_MAX_SEGMENT_CHUNKS = 64
+# What is taken out for so many lies in the processor's cache, and is no fresh memory each time.
+_SLOTS_AT_ONCE = 2_048
+# Half of fewer signs tells too little.
+_MIN_HALVED_WORDS = 16
+
+_N = TypeVar("_N", bound=np.generic)
 
 
 class _Segment:
-    """Room for 64 chunks; memory that was never written takes none."""
+    """Room for so many slots; those that no chunk was put into mean nothing."""
 
-    def __init__(self, words: int) -> None:
-        self.words = np.zeros((words, _SEGMENT_SLOTS), np.uint64)
-        self.validity = np.zeros(_SEGMENT_SLOTS, np.bool_)
-        self.rowids = np.zeros(_SEGMENT_SLOTS, np.int64)
-        self.keys = np.zeros(_SEGMENT_SLOTS, np.int64)
-        self.scales = np.zeros((2, _SEGMENT_SLOTS), np.float32)
+    def __init__(self, slots: int, scanned: int, others: int) -> None:
+        words = scanned + others
+        rows = large_room(8 * (words + 3) * slots).view(np.uint64).reshape(words + 3, slots)
+        self.scanned = rows[:scanned]
+        self.others = rows[scanned:words].reshape(slots, others)
+        self.rowids = rows[words].view(np.int64)
+        self.keys = rows[words + 1].view(np.int64)
+        self.scales = rows[words + 2].view(np.float32).reshape(2, slots)
+        self.validity = np.zeros(slots, np.bool_)
 
 
 class BitMemory:
-    """The bits of one model's vectors. `slots` are numbered through; not safe to change and scan at once."""
+    """The bits of one model's vectors. `slots` are numbered through; not safe to change and scan at once.
 
-    def __init__(self, mean: NDArray[np.float32]) -> None:
+    `are_halved`: whether `scores` goes through half of the signs only.
+    """
+
+    def __init__(self, mean: NDArray[np.float32], chunks: int = 0) -> None:
+        """Empty.
+
+        Args:
+            mean: what the signs are taken from.
+            chunks: about how many will be put; room for so many is not much more than they need.
+        """
         self.mean = mean
-        self._words = words_of(len(mean))
+        segments = -(-max(1, chunks) // _MAX_SEGMENT_CHUNKS)
+        fitting = max(_MIN_SEGMENT_CHUNKS, -(-chunks // segments) + 1)
+        self._segment_slots = CHUNK_SLOTS * min(_MAX_SEGMENT_CHUNKS, fitting)
+        words = words_of(len(mean))
+        self.are_halved = words >= _MIN_HALVED_WORDS
+        self._scanned = slice(0, words, 2) if self.are_halved else slice(0, words)
+        self._others = slice(1, words, 2) if self.are_halved else slice(0, 0)
+        scanned_firsts = range(0, len(mean), 2 * WORD_BITS if self.are_halved else WORD_BITS)
+        self._scanned_signs = sum(min(WORD_BITS, len(mean) - first) for first in scanned_firsts)
         self._segments: list[_Segment] = []
         self._place_of: dict[int, int] = {}
         self._chunk_at: list[int | None] = []
         self._free: list[int] = []
+        self.state = object()  # another one after each change
+
+    @property
+    def slots_count(self) -> int:
+        """How many slots there are, empty ones too."""
+        return CHUNK_SLOTS * len(self._chunk_at)
 
     @property
     def chunks(self) -> Iterable[int]:
@@ -67,43 +112,83 @@ class BitMemory:
             self._place_of[chunk_id] = place
             self._chunk_at[place] = chunk_id
         segment, slots = self._at(place)
-        segment.words[:, slots] = bits.T
+        segment.scanned[:, slots] = bits[:, self._scanned].T
+        segment.others[slots] = bits[:, self._others]
         segment.validity[slots] = validity
         segment.rowids[slots] = rowids
         segment.keys[slots] = keys
         segment.scales[:, slots] = scales.T
+        segment.scales[1, slots][~validity] = -np.inf  # the estimate of a slot that holds no vector
+        self.state = object()
 
     def drop(self, chunk_id: int) -> None:
         """A chunk is gone; its place is given to another one."""
         place = self._place_of.pop(chunk_id)
         segment, slots = self._at(place)
         segment.validity[slots] = False
+        segment.scales[1, slots] = -np.inf
+        self.state = object()
         self._chunk_at[place] = None
         self._free.append(place)
 
     def scores(
-        self, query: NDArray[np.float32], should_stop: Callable[[], bool] | None = None
-    ) -> NDArray[np.float32]:
-        """The estimated cosine of each slot's vector with the query, but for a constant; -inf where there is none.
+        self,
+        query: NDArray[np.float32],
+        differing: NDArray[np.uint16],
+        out: NDArray[np.float32],
+        should_stop: Callable[[], bool] | None = None,
+    ) -> None:
+        """The estimated cosine of each slot's vector with the query, but for a constant, by the signs gone through.
 
         Args:
             query: at unit length.
-            should_stop: asked after every 65,536 vectors (3 ms of 1,536 dimensions).
+            differing: (slots,), filled with how many of those signs differ.
+            out: (slots,), filled; -inf where there is no vector.
+            should_stop: asked before every 65,536 vectors (1 ms of 1,536 dimensions).
 
         Raises:
             StoppedError: it said so.
         """
-        signs = sign_bits(query[None, :], self.mean)[0]
-        found = np.empty(CHUNK_SLOTS * len(self._chunk_at), np.float32)
-        differing = np.empty(min(len(found), _SEGMENT_SLOTS), np.uint16)
+        signs = sign_bits(query[None, :], self.mean)[0, self._scanned]
         for number, segment in enumerate(self._segments):
             if should_stop is not None and should_stop():
                 raise StoppedError("search: stopped")
-            part = found[number * _SEGMENT_SLOTS : (number + 1) * _SEGMENT_SLOTS]
-            slots = slice(0, len(part))
-            differing_bits(segment.words[:, slots], signs, differing[slots])
-            part[:] = estimated_cosines(differing[slots], segment.scales[:, slots], query, self.mean)
-            part[~segment.validity[slots]] = -np.inf
+            part = slice(number * self._segment_slots, min(len(out), (number + 1) * self._segment_slots))
+            slots = slice(0, part.stop - part.start)
+            differing_bits(segment.scanned[:, slots], signs, differing[part])
+            scales = segment.scales[:, slots]
+            estimated_cosines(differing[part], self._scanned_signs, scales, query, self.mean, out=out[part])
+
+    def closer_scores(
+        self, slots: NDArray[np.intp], differing: NDArray[np.uint16], query: NDArray[np.float32]
+    ) -> NDArray[np.float32]:
+        """The same of slots given in order, by all signs.
+
+        Args:
+            differing: how many of the signs gone through differ, of each of them.
+        """
+        signs = sign_bits(query[None, :], self.mean)[0, self._others]
+        counts, scales = np.empty(len(slots), np.uint16), np.empty((2, len(slots)), np.float32)
+        for segment, within, places in self._by_segment(slots):
+            words = np.ascontiguousarray(segment.others.take(within, axis=0).T)
+            differing_bits(words, signs, counts[places])
+            _take(segment.scales, within, scales[:, places])
+        counts += differing
+        found = np.empty(len(slots), np.float32)
+        estimated_cosines(counts, len(self.mean), scales, query, self.mean, out=found)
+        return found
+
+    def cosines(self, slots: NDArray[np.intp], query: QueryPlanes) -> NDArray[np.float32]:
+        """The estimated cosine of the vector in each slot, given in order, with the query, by its own numbers."""
+        words = np.empty((words_of(len(self.mean)), _SLOTS_AT_ONCE), np.uint64)
+        scales = np.empty((2, _SLOTS_AT_ONCE), np.float32)
+        found = np.empty(len(slots), np.float32)
+        for segment, within, places in self._by_segment(slots):
+            there = slice(0, len(within))
+            _take(segment.scanned, within, words[self._scanned, there])
+            words[self._others, there] = segment.others.take(within, axis=0).T
+            _take(segment.scales, within, scales[:, there])
+            found[places] = query.cosines(words[:, there], scales[:, there])
         return found
 
     def last_slot(self) -> int | None:
@@ -111,45 +196,63 @@ class BitMemory:
         for number in reversed(range(len(self._segments))):
             there = np.flatnonzero(self._segments[number].validity)
             if len(there):
-                return number * _SEGMENT_SLOTS + int(there[-1])
+                return number * self._segment_slots + int(there[-1])
         return None
 
     def bits_at(self, slot: int) -> Words:
         """The bits of one slot, (words,)."""
-        number, within = divmod(slot, _SEGMENT_SLOTS)
-        return self._segments[number].words[:, within]
+        number, within = divmod(slot, self._segment_slots)
+        segment = self._segments[number]
+        bits = np.empty(words_of(len(self.mean)), np.uint64)
+        bits[self._scanned], bits[self._others] = segment.scanned[:, within], segment.others[within]
+        return bits
 
     def keys(self, slots: NDArray[np.intp] | None = None) -> NDArray[np.int64]:
-        """The store's rowid of the memory in each slot, or in those given in order; 0 where it is not known."""
+        """The store's rowid of the memory in each slot, or in those given; 0 where it is not known."""
         return self._gathered([segment.keys for segment in self._segments], slots)
 
     def numbers(self, slots: NDArray[np.intp] | None = None) -> NDArray[np.int64]:
-        """vec0's number of the vector in each slot, or in those given in order."""
+        """vec0's number of the vector in each slot, or in those given."""
         return self._gathered([segment.rowids for segment in self._segments], slots)
 
-    def placed(self, slots: NDArray[np.intp]) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-        """Of each slot, given in order: its chunk, its offset in it, and vec0's number of its vector."""
+    def placed(self, slots: NDArray[np.intp]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Of each slot its chunk and its offset in it."""
         chunk_at = np.array([0 if chunk is None else chunk for chunk in self._chunk_at], np.int64)
-        return chunk_at[slots // CHUNK_SLOTS], slots.astype(np.int64) % CHUNK_SLOTS, self.numbers(slots)
+        return chunk_at[slots // CHUNK_SLOTS], slots.astype(np.int64) % CHUNK_SLOTS
 
     def _gathered(self, parts: list[NDArray[np.int64]], slots: NDArray[np.intp] | None) -> NDArray[np.int64]:
         if slots is None:
-            whole = np.concatenate(parts) if parts else np.zeros(0, np.int64)
-            return whole[: CHUNK_SLOTS * len(self._chunk_at)]
-        found = np.empty(len(slots), np.int64)
-        for number, part in enumerate(parts):
-            first, last = np.searchsorted(slots, (number * _SEGMENT_SLOTS, (number + 1) * _SEGMENT_SLOTS))
-            found[first:last] = part[slots[first:last] - number * _SEGMENT_SLOTS]
+            return np.concatenate([*parts, np.zeros(0, np.int64)])[: self.slots_count]
+        found, in_segment = np.empty(len(slots), np.int64), slots // self._segment_slots
+        for number, part in enumerate(parts):  # not by `np.unique`, whose first call takes 15 ms
+            places = np.flatnonzero(in_segment == number)
+            found[places] = part[slots[places] - number * self._segment_slots]
         return found
 
+    def _by_segment(self, slots: NDArray[np.intp]) -> Iterator[tuple[_Segment, NDArray[np.intp], slice]]:
+        """The segments that slots, given in order, lie in: some slots within each, and their places in the list."""
+        borders = np.searchsorted(slots, np.arange(len(self._segments) + 1) * self._segment_slots).tolist()
+        for number, segment in enumerate(self._segments):
+            for first in range(borders[number], borders[number + 1], _SLOTS_AT_ONCE):
+                places = slice(first, min(first + _SLOTS_AT_ONCE, borders[number + 1]))
+                yield segment, slots[places] - number * self._segment_slots, places
+
     def _at(self, place: int) -> tuple[_Segment, slice]:
-        number, within = divmod(place, _SEGMENT_CHUNKS)
+        number, within = divmod(place, self._segment_slots // CHUNK_SLOTS)
         return self._segments[number], slice(within * CHUNK_SLOTS, (within + 1) * CHUNK_SLOTS)
 
     def _new_place(self) -> int:
         if self._free:
             return self._free.pop()
-        if len(self._chunk_at) == len(self._segments) * _SEGMENT_CHUNKS:
-            self._segments.append(_Segment(self._words))
+        if self.slots_count == len(self._segments) * self._segment_slots:
+            words = range(words_of(len(self.mean)))
+            scanned, others = len(words[self._scanned]), len(words[self._others])
+            self._segments.append(_Segment(self._segment_slots, scanned, others))
         self._chunk_at.append(None)
         return len(self._chunk_at) - 1
+
+
+def _take(rows: NDArray[_N], slots: NDArray[np.intp], out: NDArray[_N]) -> None:
+    """Those slots of each row. "clip": with "raise" numpy would fill a copy first."""
+    for row, part in zip(rows, out, strict=True):
+        row.take(slots, out=part, mode="clip")

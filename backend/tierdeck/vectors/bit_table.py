@@ -6,7 +6,7 @@ when the store's mean has moved away from that one (3 s for a million).
 
 from __future__ import annotations
 
-import secrets
+import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -159,7 +159,7 @@ def build_bits(conn: apsw.Connection, model_name: str, dimensions: int, mean: ND
         if isinstance(keys, bytes) and len(keys) == 8 * CHUNK_SLOTS
     }
     drop_bits(conn)
-    build = secrets.randbits(62)
+    build = int.from_bytes(os.urandom(8)) >> 2  # `secrets` would bring in what every first search waits for
     for chunk_id in chunk_ids(conn):
         chunk = read_chunk(conn, chunk_id)
         vectors = read_chunk_vectors(conn, chunk_id, dimensions)

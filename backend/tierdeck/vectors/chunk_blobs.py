@@ -83,23 +83,22 @@ def read_chunk_vectors(conn: apsw.Connection, chunk_id: int, dimensions: int) ->
 
 
 def read_slots(
-    conn: apsw.Connection, chunk_ids: NDArray[np.int64], offsets: NDArray[np.int64], dimensions: int
-) -> NDArray[np.float32]:
-    """The vectors of single slots, float32 (n, dimensions). Fastest in the order of chunks and offsets."""
-    found = np.empty((len(offsets), dimensions), np.float32)
+    conn: apsw.Connection, chunk_ids: NDArray[np.int64], offsets: NDArray[np.int64], out: NDArray[np.float32]
+) -> None:
+    """Read the vectors of single slots into `out`, (n, dimensions). Fastest in the order of chunks and offsets."""
     if not len(offsets):
-        return found
-    row_bytes = 4 * dimensions
-    into = memoryview(found.data).cast("B")
+        return
+    row_bytes = out.shape[1] * out.itemsize
+    into = memoryview(out.data).cast("B")
     at_chunk = int(chunk_ids[0])
+    places = zip(chunk_ids.tolist(), (offsets * row_bytes).tolist(), range(0, out.nbytes, row_bytes), strict=True)
     with conn.blob_open("main", _BLOBS, "vectors", at_chunk, False) as blob:
-        for row, (chunk_id, offset) in enumerate(zip(chunk_ids.tolist(), offsets.tolist(), strict=True)):
+        for chunk_id, begin, place in places:
             if chunk_id != at_chunk:
                 blob.reopen(chunk_id)
                 at_chunk = chunk_id
-            blob.seek(offset * row_bytes)
-            blob.read_into(into, row * row_bytes, row_bytes)
-    return found
+            blob.seek(begin)
+            blob.read_into(into, place, row_bytes)
 
 
 def packed(validity: NDArray[np.bool_]) -> bytes:

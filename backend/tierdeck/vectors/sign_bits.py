@@ -14,6 +14,7 @@ WORD_BITS = 64
 # As many intermediate values as lie in the processor's cache.
 _BLOCK_SLOTS = 32_768
 _BLOCK_VECTORS = 64
+_SAMPLED = 16
 
 Words = NDArray[np.uint64]
 Scales = NDArray[np.float32]
@@ -76,19 +77,28 @@ def scales_of(vectors: NDArray[np.float32], mean: NDArray[np.float32]) -> Scales
 
 
 def estimated_cosines(
-    differing: NDArray[np.uint16], scales: Scales, query: NDArray[np.float32], mean: NDArray[np.float32]
-) -> NDArray[np.float32]:
+    differing: NDArray[np.uint16],
+    signs: int,
+    scales: Scales,
+    query: NDArray[np.float32],
+    mean: NDArray[np.float32],
+    out: NDArray[np.float32],
+) -> None:
     """The cosine of each vector with the query, but for a constant, by how many signs differ.
 
-    The share of signs that differ is the angle seen from the mean. Of 100,000 vectors, 500 candidates so chosen
-    held 0.997 of the nearest 50; by the number of signs alone they held 0.975.
+    The share of signs that differ is the angle seen from the mean. Of 100,000 vectors of 1,536 numbers, 1,000
+    candidates so chosen hold 0.995 of the nearest 50, 2,000 hold 0.9986, and by half of the signs 10,000 hold 0.998
+    (100 questions of the benchmark's store).
+
+    Args:
+        signs: of how many signs they differ.
+        out: (slots,), filled.
     """
-    dimensions = len(query)
-    of_angle = np.cos(np.pi * np.arange(dimensions + 1) / dimensions) * np.linalg.norm(query - mean)
-    found: NDArray[np.float32] = of_angle.astype(np.float32)[differing]
-    found *= scales[0]
-    found += scales[1]
-    return found
+    of_angle = np.cos(np.pi * np.arange(signs + 1) / signs) * np.linalg.norm(query - mean)
+    # "clip": with "raise" it would fill a copy of `out` first.
+    np.take(of_angle.astype(np.float32), differing, out=out, mode="clip")
+    np.multiply(out, scales[0], out=out)
+    np.add(out, scales[1], out=out)
 
 
 def best_slots(scores: NDArray[np.float32], rows: int) -> NDArray[np.intp]:
@@ -98,7 +108,23 @@ def best_slots(scores: NDArray[np.float32], rows: int) -> NDArray[np.intp]:
     """
     if rows <= 0 or not len(scores):
         return np.zeros(0, np.intp)
+    likely = _likely_best(scores, rows)
+    found = scores if likely is None else scores[likely]
     least = np.float32(-np.inf)
-    if rows < len(scores):
-        least = np.partition(scores, len(scores) - rows)[len(scores) - rows]
-    return np.flatnonzero((scores >= least) & (scores > -np.inf))
+    if rows < len(found):
+        least = np.partition(found, len(found) - rows)[len(found) - rows]
+    best = np.flatnonzero(found >= least if least > -np.inf else found > -np.inf)
+    return best if likely is None else likely[best]
+
+
+def _likely_best(scores: NDArray[np.float32], rows: int) -> NDArray[np.intp] | None:
+    """Slots among which those of the `rows` largest scores are, in order; None where they are not quickly told.
+
+    Every 16th score says about where the bound lies: a third of the time of putting all in order.
+    """
+    sampled = scores[::_SAMPLED]
+    about = rows // _SAMPLED + 4 * int((rows / _SAMPLED) ** 0.5) + 1
+    if about >= len(sampled) // 2:
+        return None
+    likely = np.flatnonzero(scores >= np.partition(sampled, len(sampled) - about)[len(sampled) - about])
+    return likely if rows <= len(likely) else None

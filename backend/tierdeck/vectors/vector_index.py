@@ -21,10 +21,13 @@ from tierdeck.vectors.bit_scan import BitScan
 from tierdeck.vectors.chunk_blobs import read_slots
 from tierdeck.vectors.kept_weights import load_weights
 from tierdeck.vectors.model_record import Model, current_model, read_mean
+from tierdeck.vectors.scan_buffers import SpareBuffers
 from tierdeck.vectors.token_weights import TokenWeights
 from tierdeck.vectors.unit_vectors import unit_vector
 
 MAX_NEAREST = 4096  # vec0's limit of k
+# Looked for as if so many were wanted: one that is missed weighs more among few.
+_SURE = 50
 
 _NEAREST = f"SELECT node_id FROM {VECTORS} WHERE embedding MATCH ? AND k = ?"
 _NEAREST_ALLOWED = f"{_NEAREST} AND node_id IN (SELECT value FROM json_each(?))"
@@ -34,6 +37,8 @@ _HASHES = (
     "SELECT node_id, content_hash FROM embedding_state WHERE node_id IN (SELECT value FROM json_each(?))"
     " AND model = ? AND dimensions = ? AND status = 'done'"
 )
+_UNFINISHED = "SELECT node_id FROM embedding_state WHERE model = ? AND dimensions = ? AND status <> 'done' LIMIT ?"
+_MAX_UNFINISHED = 2_000  # 2 ms
 _PLACES = (
     f"SELECT id, chunk_id, chunk_offset FROM {VECTORS}_rowids WHERE id IN (SELECT value FROM json_each(?))"
     " ORDER BY chunk_id, chunk_offset"
@@ -75,6 +80,8 @@ class VectorIndex:
         self._seen = -1
         self._model: Model | None = None
         self._follower: BitFollower | None = None
+        self._spare = SpareBuffers()
+        self._unfinished: list[frozenset[str]] | None = None  # none is in the list where they are many
         self._mean: NDArray[np.float64] = np.zeros(0)
         self._weights: TokenWeights | None = None
 
@@ -167,7 +174,11 @@ class VectorIndex:
             with index_errors(self._path):
                 memory, seen = self._bits(), self._seen_change()
             # Outside: what the block asks of the store is no fault of the index.
-            yield None if memory is None else BitScan(self._conn, self._path, memory, query, seen, should_stop)
+            if memory is None:
+                yield None
+                return
+            with self._spare.lent() as buffers:
+                yield BitScan(self._conn, self._path, memory, query, seen, buffers, should_stop)
 
     @property
     def bits_fault(self) -> str | None:
@@ -204,11 +215,23 @@ class VectorIndex:
             rows = self._conn.execute(_HASHES, (json.dumps(list(ids)), model.name, model.dimensions))
             return {str(node_id): str(text_hash) for node_id, text_hash in rows}
 
+    def unfinished(self) -> frozenset[str] | None:
+        """The memories whose text has no vector of its own yet, or never will; None when they are many."""
+        model = self._current()
+        with self._lock, index_errors(self._path):
+            if self._unfinished is None:
+                rows = self._conn.execute(
+                    _UNFINISHED, (model.name, model.dimensions, _MAX_UNFINISHED + 1)
+                ).fetchall()
+                self._unfinished = [frozenset(str(row[0]) for row in rows)] if len(rows) <= _MAX_UNFINISHED else []
+            return self._unfinished[0] if self._unfinished else None
+
     def close(self) -> None:
         """Close the file; closing twice is allowed."""
         with self._lock:
             self._conn.close()
             self._follower = None  # up to 230 MB
+            self._spare.clear()
 
     def __enter__(self) -> VectorIndex:
         return self
@@ -271,6 +294,7 @@ class VectorIndex:
         self._model = model
         self._mean = np.zeros(0) if model is None else read_mean(self._conn, model)
         self._weights = None if model is None else load_weights(self._conn, model.name)
+        self._unfinished = None
         self._seen = version
 
     def _vectors(self, ids: Iterable[str]) -> dict[str, NDArray[np.float32]]:
@@ -286,15 +310,17 @@ class VectorIndex:
         places = self._conn.execute(_PLACES, (json.dumps(list(ids)),)).fetchall()
         chunks = np.array([place[1] for place in places], np.int64)
         offsets = np.array([place[2] for place in places], np.int64)
-        vectors = read_slots(self._conn, chunks, offsets, self._current().dimensions)
+        vectors = np.empty((len(places), self._current().dimensions), np.float32)
+        read_slots(self._conn, chunks, offsets, vectors)
         return {str(place[0]): vector for place, vector in zip(places, vectors, strict=True)}
 
 
 def _best_of(scan: BitScan, k: int) -> list[tuple[str, float]]:
     """The k nearest with their ids; of those as near as the last, the first by id."""
-    near = scan.exact(scan.candidates(scan.enough_for(k)))
-    count = (
-        int(np.searchsorted(-near.cosines, -near.cosines[k - 1], side="right")) if len(near.cosines) > k else None
-    )
-    found = zip(scan.ids(near.numbers[:count]), near.cosines[:count].tolist(), strict=True)
-    return sorted(found, key=lambda pair: (-pair[1], pair[0]))[:k]
+    nearest = scan.candidates(scan.enough_for(k))
+    found: list[tuple[str, float]] = []
+    while True:
+        slots, cosines = nearest.next(k, max(k, _SURE))
+        found += zip(scan.ids(slots), cosines.tolist(), strict=True)
+        if len(slots) < k or cosines[-1] < found[k - 1][1]:
+            return sorted(found, key=lambda pair: (-pair[1], pair[0]))[:k]

@@ -21,9 +21,9 @@ from tierdeck.checkpoint.budget import Budget
 from tierdeck.checkpoint.builders import KNOWN_TAGS
 from tierdeck.checkpoint.compression import compress
 from tierdeck.checkpoint.decode import decode_pool, decode_unit
-from tierdeck.checkpoint.encode import pack_plain
 from tierdeck.checkpoint.header import pack_head
 from tierdeck.checkpoint.limits import MB
+from tierdeck.checkpoint.pieces import pack_plain
 from tierdeck.checkpoint.summary import pack_summary
 from tierdeck.checkpoint.table import pack_table, parse_table
 from tierdeck.errors import TierdeckError

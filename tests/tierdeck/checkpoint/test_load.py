@@ -8,8 +8,8 @@ import pytest
 
 from tests.tierdeck.checkpoint.sample import opened, sample
 from tierdeck.checkpoint import CheckpointFile, load_checkpoint, pack_checkpoint, read_losses, seal
-from tierdeck.checkpoint.encode import pack_plain
 from tierdeck.checkpoint.load import read_operations
+from tierdeck.checkpoint.pieces import pack_plain
 from tierdeck.errors import DamagedCheckpointError
 
 
@@ -17,7 +17,7 @@ def with_part(name: str, node: object) -> CheckpointFile:
     """A file with this node as one of its parts."""
     packed = pack_checkpoint(sample(repl_state={"x": 1}, pending_operations=(), losses=()))
     units = [
-        replace(unit, raw=pack_plain(node), form=0, pool=None) if unit.name == name else unit
+        replace(unit, pieces=(pack_plain(node),), form=0, pool=None) if unit.name == name else unit
         for unit in packed.units
     ]
     return opened(b"".join(seal(replace(packed, units=tuple(units))).pieces))

@@ -21,6 +21,7 @@ from tierdeck.model import NodeDraft
 from tierdeck.search import hybrid_search
 from tierdeck.store import Store, open_store
 from tierdeck.store.nodes import add_nodes
+from tierdeck.vectors.token_weights import TokenWeights
 from tierdeck.vectors.vector_index import open_vector_index
 
 LOCAL = EmbeddingSettings(provider="local")
@@ -167,3 +168,12 @@ def test_damaged_weights_are_said_and_a_rebuild_makes_them_anew(store: Store, mo
     rebuild_index(store)
     assert run_indexer(store, model, LOCAL).embedded == 300
     assert found_by_meaning(store, model, "violin")
+
+
+def test_the_model_with_the_same_weights_is_made_once(model: LocalEmbedder) -> None:
+    weights, others = TokenWeights((3, 5), (0.5, 0.25), 900), TokenWeights((3,), (0.5,), 900)
+    weighed = model.weighed(weights)
+    assert model.weighed(weights) is weighed
+    assert model.weighed(others).name not in (weighed.name, model.name)
+    assert model.weighed(weights).name == weighed.name
+    assert model.weighed(None).name == LOCAL_MODEL

@@ -50,6 +50,17 @@ def test_the_score_from_a_text_is_fts5s_own(large: Store, monkeypatch: pytest.Mo
             assert hit.keyword.bm25 == pytest.approx(by_index[hit.row.excerpt], rel=1e-4)
 
 
+def test_with_the_list_of_words_the_score_is_fts5s_own_for_common_words_too(
+    large: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fill_terms(large)
+    by_index = small_bm25(large, "flow wing aileron", monkeypatch)
+    answer = hybrid_search(large, "flow wing aileron", alpha=0, limit_rows=2)
+    assert [hit.keyword and hit.keyword.bm25 for hit in answer.hits] == [
+        pytest.approx(by_index[text], rel=1e-9) for text in texts(answer)
+    ]
+
+
 def test_words_that_say_nothing_are_found_beside_one_that_stands_nowhere(large: Store) -> None:
     answer = hybrid_search(large, "the xyzzy", alpha=0)
     assert texts(answer) == [RARE[2]]
@@ -106,3 +117,46 @@ def test_what_filters_hide_is_counted_in_the_newest_matches_only_and_said(
     monkeypatch.setattr(candidates, "MAX_COUNTED_OF_LARGE", 20)
     [hidden] = hybrid_search(large, "flow", alpha=0, limit_rows=700).hidden
     assert (hidden.filter_text, hidden.rows, hidden.is_least) == ("is:archived", 20, True)
+
+
+def renumber(store: Store) -> None:
+    """The full-text rows anew with other numbers, as the family's rebuild leaves them."""
+    with store.writing() as conn:
+        rows = conn.execute("SELECT node_id, content, type FROM content_fts ORDER BY rowid DESC").fetchall()
+        conn.execute("DELETE FROM content_fts")
+        conn.executemany("INSERT INTO content_fts (node_id, content, type) VALUES (?, ?, ?)", rows)
+
+
+def test_renumbered_full_text_rows_find_their_memories(large: Store) -> None:
+    queries = ("aileron", "aileron tail", "aileron buzz", "checkout", "the xyzzy", '"aileron flow"')
+    before = [texts(hybrid_search(large, query, alpha=0, limit_rows=2)) for query in queries]
+    renumber(large)
+    assert [texts(hybrid_search(large, query, alpha=0, limit_rows=2)) for query in queries] == before
+
+
+def test_a_full_text_row_under_the_number_of_a_filtered_memory_finds_its_own(large: Store) -> None:
+    remember(large, NodeDraft("aileron kept out", tier=Tier.ARCHIVE), "aileron shown")
+    renumber(large)
+    assert set(texts(hybrid_search(large, "aileron", alpha=0))) == {*RARE[:2], "aileron shown"}
+
+
+def test_a_memory_is_looked_up_once_where_the_full_text_rows_have_its_number(large: Store) -> None:
+    asked: list[str] = []
+
+    def saw(_: apsw.Cursor, sql: str, _bindings: apsw.Bindings | None) -> bool:
+        asked.append(sql)
+        return True
+
+    large.read(lambda conn: setattr(conn, "exec_trace", saw))
+    assert len(hybrid_search(large, "aileron buzz", alpha=0, limit_rows=2).hits) == 2
+    assert sum("JOIN nodes" in sql and "json_each(?)" in sql for sql in asked) == 1, asked
+    assert not any("f.node_id" in sql for sql in asked)
+
+
+def test_more_matches_than_are_looked_at_first_are_looked_at_where_a_filter_keeps_the_best_out(
+    large: Store,
+) -> None:
+    remember(large, *(NodeDraft(f"rudder rudder {n}", tier=Tier.ARCHIVE) for n in range(15)))
+    [wanted] = remember(large, "one rudder among many other words in a longer text")
+    answer = hybrid_search(large, "rudder", alpha=0, limit_rows=1)
+    assert [hit.row.id for hit in answer.hits] == [wanted]

@@ -64,7 +64,8 @@ def test_the_estimate_of_the_same_vector_is_its_cosine_but_for_what_the_query_ad
     vectors = drawn(seed, 4, dimensions)
     mean = (vectors.mean(axis=0) / 2).astype(np.float32)
     query = vectors[0]
-    found = estimated_cosines(np.zeros(1, np.uint16), scales_of(vectors[:1], mean).T, query, mean)
+    found = np.empty(1, np.float32)
+    estimated_cosines(np.zeros(1, np.uint16), dimensions, scales_of(vectors[:1], mean).T, query, mean, found)
     assert float(found[0] + mean @ query - mean @ mean) == pytest.approx(1.0, abs=1e-5)
 
 
@@ -73,7 +74,9 @@ def test_estimates_follow_the_exact_cosines_of_long_vectors() -> None:
     vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
     mean, query = vectors.mean(axis=0), vectors[7]
     differing = np.array(counted(vectors, query, mean), np.uint16)
-    found = estimated_cosines(differing, scales_of(vectors, mean).T, query, mean) + mean @ query - mean @ mean
+    found = np.empty(len(vectors), np.float32)
+    estimated_cosines(differing, 512, scales_of(vectors, mean).T, query, mean, found)
+    found += mean @ query - mean @ mean
     assert np.abs(found - vectors @ query).max() < 0.2
     assert np.corrcoef(found, vectors @ query)[0, 1] > 0.6
 

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from contextlib import closing
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from tests.tierdeck.conftest import Remote
 from tests.tierdeck.embed_server import letters_vector
 from tierdeck.errors import InvalidValueError, VectorRefusedError
+from tierdeck.index.file import open_for_writing
 from tierdeck.store import Store
 from tierdeck.vectors.unit_vectors import unit_vector
 from tierdeck.vectors.vector_index import MAX_NEAREST, VectorIndex, open_vector_index
@@ -147,3 +149,20 @@ def test_the_mean_stays_until_there_are_twice_as_many_vectors(remote: Remote, fi
         fill("h")
         remote.run()
         assert index.mean.tolist() != first
+
+
+def test_texts_without_a_vector_of_their_own_are_named_unless_they_are_many(
+    remote: Remote, fill: Fill, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ids = fill("a", "b", "c", "d")
+    remote.run()
+    with opened(remote.store) as index:
+        assert index.unfinished() == frozenset()
+        with closing(open_for_writing(remote.store)) as conn:
+            conn.execute("UPDATE embedding_state SET status = 'pending' WHERE node_id = ?", (ids[1],))
+            assert index.unfinished() == frozenset({ids[1]})
+            conn.execute("UPDATE embedding_state SET status = 'failed' WHERE node_id = ?", (ids[2],))
+            monkeypatch.setattr("tierdeck.vectors.vector_index._MAX_UNFINISHED", 2)
+            assert index.unfinished() == frozenset({ids[1], ids[2]})
+            conn.execute("UPDATE embedding_state SET status = 'skipped' WHERE node_id = ?", (ids[3],))
+            assert index.unfinished() is None

@@ -7,8 +7,10 @@ import signal
 import subprocess
 import threading
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
+import apsw
 import pytest
 
 from tests.tierdeck.embed_server import EmbedServer, Fault, dead_url
@@ -58,6 +60,20 @@ def test_a_second_run_has_nothing_to_do(run: Command, filled: list[str]) -> None
     run("embed")
     result = run("embed")
     assert (result.exit_code, result.stdout) == (0, "embedded 0 of 0 with wordllama-256\n")
+
+
+def test_vectors_that_were_overwritten_are_told_though_nothing_is_to_be_embedded_and_rebuilding_mends_them(
+    run: Command, db: Path, filled: list[str]
+) -> None:
+    run("embed")
+    with closing(apsw.Connection(f"{db}-index")) as conn:
+        conn.execute("UPDATE node_embeddings_vector_chunks00 SET vectors = randomblob(length(vectors))")
+    result = run("embed")
+    assert result.exit_code != 0
+    assert "4 of 4 vectors in chunk 1 are not of length 1" in result.stderr
+    assert "embed --rebuild" in result.stderr
+    assert run("embed", "--rebuild", "--yes").exit_code == 0
+    assert run("embed").exit_code == 0
 
 
 def test_status_says_how_far_it_is_and_makes_nothing(run: Command, db: Path, filled: list[str]) -> None:

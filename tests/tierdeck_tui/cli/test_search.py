@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.other_program import other_program
 from tests.tierdeck_tui.cli.conftest import Command
 from tierdeck.model import NodeDraft, NodeType, Tier
 from tierdeck.store import add_nodes, open_store
@@ -42,6 +43,18 @@ def hits(run: Command, *args: str) -> list[str]:
 
 def test_a_word_finds_its_memory(run: Command, filled: list[str]) -> None:
     assert hits(run, "redis") == [filled[2]]
+
+
+def test_words_are_searched_while_another_program_holds_the_index(
+    run: Command, db: Path, filled: list[str]
+) -> None:
+    run("embed")
+    with other_program(Path(f"{db}-index")) as holder:
+        holder.do("conn.execute('PRAGMA locking_mode=exclusive').fetchall(); conn.execute('BEGIN EXCLUSIVE')")
+        result = run("search", "redis", "--ids")
+    assert (result.exit_code, result.stdout.split()) == (0, [filled[2]])
+    assert "keyword only" in result.stderr
+    assert "another program holds it" in result.stderr
 
 
 def test_without_words_the_newest_come_first(run: Command, db: Path) -> None:

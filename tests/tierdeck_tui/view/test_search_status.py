@@ -53,7 +53,8 @@ def test_words_that_stand_nowhere_are_named_with_what_may_have_been_meant() -> N
     missing = (MissingWord("confgi", ("config", "confirm")), MissingWord("zzz"))
     said = "in no memory: “confgi” (near: config or confirm), “zzz”"
     assert f"  {said}" in text(nothing_found(answer(query="confgi zzz", missing=missing)))
-    assert said in text_of(answer_status(answer(hit(), missing=missing)))
+    shown = text_of(answer_status(answer(hit(), missing=missing, notes=("in order of meaning alone",))))
+    assert f" · {said} · in order of meaning alone" in shown, "what can be mended stands before what is only so"
 
 
 def test_a_number_that_was_not_counted_to_the_end_says_so() -> None:

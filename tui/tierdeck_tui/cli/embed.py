@@ -10,7 +10,7 @@ import click
 from tierdeck.config import ENCODER_MODEL, LOCAL_MODEL, EmbeddingSettings
 from tierdeck.embed import ModelChoice, chosen_model, make_embedder
 from tierdeck.embed.make import DIMENSIONS_KEY, MODEL_KEY, PROVIDER_KEY
-from tierdeck.errors import EXIT_PARTLY_DONE, EmbeddingError, InvalidValueError
+from tierdeck.errors import EXIT_PARTLY_DONE, EmbeddingError, IndexFileError, InvalidValueError
 from tierdeck.index.path import index_path
 from tierdeck.store import Store, get_setting, set_setting
 from tierdeck.terms.fill import fill_terms
@@ -135,7 +135,18 @@ def _embed(
     _put_report(run, choice, planned, report)
     if should_stop():
         return STOPPED
+    _check_index(store)
     return _exit_code(report)
+
+
+def _check_index(store: Store) -> None:
+    """Refuse to end well beside an index that search can't use."""
+    from tierdeck.index.file import REBUILD_HINT
+    from tierdeck.maintenance.index_checks import check_index_file
+
+    found = check_index_file(store, is_thorough=False)
+    if found.state == "bad":
+        raise IndexFileError(f"use index {found.text}: {found.details[0]}", hint=REBUILD_HINT)
 
 
 def _remove_index(store: Store, choice: ModelChoice, *, is_sure: bool) -> None:

@@ -17,15 +17,15 @@ _MAX_WORD_CELLS = 20
 
 
 def answer_status(answer: SearchAnswer) -> Line:
-    """One line: how many of how many, what is off and what to do about it, then the other notes."""
+    """One line: how many of how many, what is off and what to do about it, words that stand nowhere, then notes."""
     found, shown = len(answer.candidates), len(answer.hits)
     number = counted(shown, "memory", "memories") if shown >= found else f"{count(shown)} best of {count(found)}"
     pieces: list[Piece | str] = [Piece(number, "strong")]
     if answer.degraded:
         pieces.append(Piece(f" · keyword only: {_safe(answer.degraded)}", "warning"))
+    if answer.hits and answer.missing:  # before the notes: a slip of the pen is what the operator can mend
+        pieces.append(Piece(f" · {missing_sentence(answer.missing)}", "warning"))
     pieces += [Piece(f" · {_safe(note)}", "muted") for note in answer.notes]
-    if answer.hits and answer.missing:
-        pieces.append(Piece(f" · {missing_sentence(answer.missing)}", "muted"))
     if answer.hits:  # in an empty list it stands there
         pieces += [Piece(f" · {hidden_sentence(hidden)}", "muted") for hidden in answer.hidden]
     pieces.append(Piece(f" · {answer.elapsed_ms:.0f} ms", "muted"))

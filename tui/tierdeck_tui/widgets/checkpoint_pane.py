@@ -178,7 +178,7 @@ class CheckpointPane(Vertical):
         # Where the names do not fit, those before the one that is shown are left out.
         at = SECTIONS.index(self.section)
         tabs = tabs[max(0, at - 2) :] if self.size.width < _TABS_CELLS else tabs
-        self.query_one("#sections", TabBar).show(tabs, self.section, ())
+        self.query_one("#sections", TabBar).show(tabs, self.section, line(Piece("n next", "muted")))
         if self._row is None:
             self._put(Lines(), key=None)
         elif wait_s and is_checkpoint:

@@ -12,9 +12,9 @@ from typing import cast
 import msgpack
 
 from tierdeck.checkpoint.checkpoint import OPERATION_STATES, OperationState
-from tierdeck.checkpoint.encode import pack_plain
 from tierdeck.checkpoint.journal.entry import CHOICES, Choice, Decision, Entry
 from tierdeck.checkpoint.journal.stored_value import StoredValue
+from tierdeck.checkpoint.pieces import pack_plain
 
 _MAX_ITEMS = 64
 

@@ -29,7 +29,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from tests.bench.exact_neighbours import WANTED, Numbers, exact_nearest, recall
+from tests.bench.exact_neighbours import WANTED, Nearest, exact_nearest, recall
 from tests.bench.lifted_embedder import LiftedEmbedder
 from tests.bench.other_environment import is_other_python, other_python
 from tests.bench.scale_store import ScaleStore, add_arguments, asked_sizes, scale_store
@@ -59,7 +59,7 @@ class Bench:
     made: ScaleStore
     ours: Ours
     asked: Asked
-    exact: dict[str, list[Numbers]]
+    exact: dict[str, list[Nearest]]
     shares: dict[str, float]
     budget_s: float
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tests.bench.exact_neighbours import WANTED, exact_nearest, recall
+from tests.bench.exact_neighbours import WANTED, Nearest, exact_nearest, recall
 from tests.bench.scale_rows import memory_id, memory_number
 from tests.bench.scale_store import ScaleStore, scale_store
 from tests.bench.search_narrowing import EVERYTHING, NARROWINGS, Narrowing, read_columns
@@ -30,17 +30,25 @@ def test_the_true_neighbours_are_those_of_a_full_sort_within_the_mask() -> None:
     masks = {"some": rng.random(len(vectors)) < 0.3, "few": np.arange(len(vectors)) % 2_000 == 7}
     found = exact_nearest(vectors, queries, masks)
     for name, mask in masks.items():
-        for query, numbers in zip(queries, found[name], strict=True):
+        for query, nearest in zip(queries, found[name], strict=True):
             allowed = np.flatnonzero(mask)
             order = np.argsort(-(vectors[allowed] @ query))[:WANTED]
-            assert numbers.tolist() == allowed[order].tolist()
+            assert nearest.numbers[:WANTED].tolist() == allowed[order].tolist()
+            assert nearest.cosines[:WANTED] == pytest.approx(vectors[allowed[order]] @ query, abs=1e-5)
 
 
 def test_recall_counts_only_the_first_of_both_sides() -> None:
-    right = np.arange(20)
+    right = Nearest(np.arange(20), np.linspace(1, 0, 20, dtype=np.float32))
     assert recall([0, 1, 2, 99, 98], right, 5) == pytest.approx(3 / 5)
     assert recall([99, 98, 0, 1], right, 2) == 0
-    assert recall([7], right[:0], 10) == 1
+    assert recall([7], Nearest(np.zeros(0, np.int64), np.zeros(0, np.float32)), 10) == 1
+
+
+def test_of_equally_near_rows_any_is_as_good_as_another_but_counts_once() -> None:
+    right = Nearest(np.arange(6), np.array([0.9, 0.5, 0.5, 0.5, 0.1, 0.1], np.float32))
+    assert recall([0, 3, 5, 1], right, 2) == 1
+    assert recall([3, 2, 0], right, 2) == 1
+    assert recall([0, 4, 5], right, 3) == pytest.approx(1 / 3)
 
 
 @pytest.mark.parametrize("narrowing", [EVERYTHING, *NARROWINGS], ids=lambda one: one.name)

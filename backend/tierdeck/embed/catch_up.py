@@ -8,11 +8,13 @@ was seen (a restored backup) means that everything is compared.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 
 import apsw
 
 from tierdeck import db
+from tierdeck.embed.hand_over import Leaving, hand_over
 from tierdeck.embed.mend import mend
 from tierdeck.embed.work_queue import NO_TEXT, OFF
 from tierdeck.index.store_texts import (
@@ -44,6 +46,15 @@ _UPDATE = (
     "UPDATE embedding_state SET content_hash = ?, status = ?, is_late = ?, error = ?, attempts = 0,"
     " claimed_by = NULL, claimed_until = NULL WHERE model = ? AND dimensions = ? AND node_id = ?"
 )
+
+
+@dataclass(frozen=True, slots=True)
+class _State:
+    """What the index knows of one memory: the hash of its text, what became of that, and why."""
+
+    content_hash: str
+    status: str
+    error: str | None
 
 
 def catch_up(conn: apsw.Connection, store: Store, model: Model, should_stop: Callable[[], bool]) -> bool:
@@ -117,12 +128,10 @@ def _apply_some(conn: apsw.Connection, model: Model, pages: Iterator[TextPage]) 
 
 def _apply(conn: apsw.Connection, model: Model, page: TextPage) -> None:
     """Put a page's memories into the queue, unless the index knows these texts of them already."""
-    remove_nodes(conn, page.gone_ids)
-    if page.id_range is not None:
-        remove_nodes(conn, _vanished(conn, page))
+    gone = [*page.gone_ids, *(_vanished(conn, page) if page.id_range is not None else ())]
     key = (model.name, model.dimensions)
-    ids = json.dumps([text.node_id for text in page.texts])
-    known = {str(row[0]): row[1:] for row in conn.execute(_STATES, (ids, *key))}
+    known = _states(conn, model, [*(text.node_id for text in page.texts), *gone])
+    leaving = [node_id for node_id in gone if node_id in known]
     new: list[StateValues] = []
     changed: list[StateValues] = []
     for text in page.texts:
@@ -133,18 +142,27 @@ def _apply(conn: apsw.Connection, model: Model, page: TextPage) -> None:
             new.append(values)
         elif _is_other(known[text.node_id], text, reason):
             changed.append(values)
+            leaving.append(text.node_id)
     conn.executemany("INSERT OR IGNORE INTO node_key (id) VALUES (?)", [(values[-1],) for values in new])
     conn.executemany(_INSERT, new)
     conn.executemany(_UPDATE, changed)
+    done = [(known[node_id], node_id) for node_id in leaving if known[node_id].status == "done"]
+    hand_over(conn, model, {state.content_hash: Leaving(node_id, state.error) for state, node_id in done})
     load_table(conn, model).keep_keys({text.node_id: text.row_key for text in page.texts if text.row_key})
     remove_vectors(conn, [text.node_id for text in page.texts if text.is_off])
+    remove_nodes(conn, gone)
 
 
-def _is_other(state: tuple[object, ...], text: TextState, reason: str | None) -> bool:
+def _states(conn: apsw.Connection, model: Model, ids: Sequence[str]) -> dict[str, _State]:
+    """What the index knows of those memories that it knows."""
+    rows = conn.execute(_STATES, (json.dumps(ids), model.name, model.dimensions))
+    return {str(node_id): _State(str(text_hash), str(status), error) for node_id, text_hash, status, error in rows}
+
+
+def _is_other(state: _State, text: TextState, reason: str | None) -> bool:
     """Whether what the index knows of a memory is of another text, or it is held back no longer, or from now on."""
-    text_hash, status, error = state
-    was_held_back = status == "skipped" and error in (OFF, NO_TEXT)
-    return text_hash != text.content_hash or was_held_back != (reason is not None)
+    was_held_back = state.status == "skipped" and state.error in (OFF, NO_TEXT)
+    return state.content_hash != text.content_hash or was_held_back != (reason is not None)
 
 
 def _vanished(conn: apsw.Connection, page: TextPage) -> set[str]:

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from tierdeck import db
 from tierdeck.embed.catch_up import remove_nodes
+from tierdeck.embed.hand_over import next_vector_seq
 from tierdeck.embed.work_queue import OFF, OpenStatus, Work, WorkQueue
-from tierdeck.index.file import get_setting, set_setting
 from tierdeck.index.store_texts import read_texts
 from tierdeck.model import content_hash
 from tierdeck.store import Store, embedding_off
@@ -55,7 +55,7 @@ class IndexWriter:
                     if node_id in moved:
                         self._put_back(node_id, one.work.content_hash, moved[node_id])
             table = load_table(self._conn, self._model)  # after those, which change its sum
-            done = self._queue.finish([(one.work, one.note) for one in made], self._next_seq())
+            done = self._queue.finish([(one.work, one.note) for one in made], next_vector_seq(self._conn))
             vectors = [(key, one.vector) for one in made for key in one.work.node_ids if key in done]
             table.put(vectors, self._row_keys(done))
             save_table(self._conn, self._model, table)
@@ -112,13 +112,6 @@ class IndexWriter:
         if self._may_have_changed():
             return row_keys(self._store, list(ids))
         return {node_id: key for node_id, key in self._keys_read.items() if node_id in ids}
-
-    def _next_seq(self) -> int:
-        """The next number of the sequence of vector writes, inside the transaction under way."""
-        last = get_setting(self._conn, "vector_seq")
-        seq = (last if isinstance(last, int) else 0) + 1
-        set_setting(self._conn, "vector_seq", seq)
-        return seq
 
     def _may_have_changed(self) -> bool:
         """Whether a text may be another than when it was read; a file that is not ours can't tell for sure."""

@@ -91,7 +91,7 @@ def is_among(keys: NDArray[np.int64], allowed: NDArray[np.int64]) -> NDArray[np.
     largest = int(allowed.max())
     if int(allowed.min()) < 0 or largest > 16 * len(allowed) + 64 * len(keys):
         return np.isin(keys, allowed)
-    table = np.zeros(largest + 2, np.bool_)  # the last stands for every larger key
+    table = np.zeros(largest + 2, np.bool_)  # the last stands for every larger key, and every one below 0
     table[allowed] = True
-    found: NDArray[np.bool_] = table[np.minimum(keys, largest + 1)]
+    found: NDArray[np.bool_] = table[np.minimum(keys.view(np.uint64), largest + 1)]
     return found

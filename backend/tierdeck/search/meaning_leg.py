@@ -108,7 +108,9 @@ class MeaningLeg:
             some = found[first : first + _ROWS_AT_ONCE]
             matrix = np.array([vectors[node_id] for node_id in some], np.float64)
             centred = centred_cosines(query, matrix, mean).tolist()
-            for node_id, raw, near in zip(some, (matrix @ query).tolist(), centred, strict=True):
+            # Not `@`: the linear algebra library would wake its threads, which spin for longer than this takes.
+            cosines = np.vecdot(matrix, query).tolist()
+            for node_id, raw, near in zip(some, cosines, centred, strict=True):
                 parts[node_id] = SemanticPart(min(1.0, max(0.0, near)), raw, near, rank=None)
         return MeaningParts(parts, stale)
 
@@ -121,5 +123,5 @@ def centred_cosines(query: Vector, vectors: Vector, mean: Vector) -> Vector:
     """
     q, d = query - mean, vectors - mean
     lengths = np.linalg.norm(d, axis=1) * np.linalg.norm(q)
-    near: Vector = np.divide(d @ q, lengths, out=np.zeros(len(d)), where=lengths > 1e-12)
+    near: Vector = np.divide(np.vecdot(d, q), lengths, out=np.zeros(len(d)), where=lengths > 1e-12)
     return near

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 _K1 = 1.2
 _B = 0.75
+_NONE: frozenset[int] = frozenset()
 _SMALLEST_IDF = 1e-6  # FTS5's own floor, so that all kinds of score stay on one scale
 
 
@@ -40,7 +41,6 @@ class TextScorer:
         """
         self._phrases = phrases
         self._average_tokens = max(average_tokens, 1e-9)
-        self._firsts = frozenset(phrase.key[0] for phrase in phrases)
         self._prefixes = [number for number, phrase in enumerate(phrases) if phrase.is_prefix]
         self._beginning_with: dict[str, list[int]] = {}
         for number, phrase in enumerate(phrases):
@@ -52,13 +52,17 @@ class TextScorer:
         Args:
             tokens: the text's words as the index keeps them, in order.
         """
-        length = _K1 * (1 - _B + _B * len(tokens) / self._average_tokens)
         # Of 20 words that are looked for a text holds two or three: which, one pass tells.
-        there = {number for first in self._firsts.intersection(tokens) for number in self._beginning_with[first]}
+        firsts = list(filter(self._beginning_with.__contains__, tokens))
+        numbers = {number for first in firsts for number in self._beginning_with[first]}
+        if not numbers and not self._prefixes:
+            return 0.0, _NONE
+        length = _K1 * (1 - _B + _B * len(tokens) / self._average_tokens)
         total, held = 0.0, []
-        for number in sorted(there.union(self._prefixes)):
+        for number in sorted(numbers.union(self._prefixes)):
             phrase = self._phrases[number]
-            times = _times(phrase, tokens)
+            is_word = len(phrase.key) == 1 and not phrase.is_prefix
+            times = firsts.count(phrase.key[0]) if is_word else _times(phrase, tokens)
             if times:
                 held.append(number)
                 total += phrase.idf * times * (_K1 + 1) / (times + length)
@@ -66,9 +70,10 @@ class TextScorer:
 
 
 def _times(phrase: ScoredPhrase, tokens: Sequence[str]) -> int:
+    """How often a prefix or a phrase of several words stands there."""
     first, *rest = phrase.key
     if not rest:
-        return sum(token.startswith(first) for token in tokens) if phrase.is_prefix else tokens.count(first)
+        return sum(token.startswith(first) for token in tokens)
     times, at = 0, -1
     size = len(phrase.key)
     while first in tokens[at + 1 :]:

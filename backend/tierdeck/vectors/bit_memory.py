@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from tierdeck.errors import StoppedError
 from tierdeck.vectors.chunk_blobs import CHUNK_SLOTS
-from tierdeck.vectors.large_room import large_room
+from tierdeck.vectors.large_room import RoomsAhead
 from tierdeck.vectors.query_planes import QueryPlanes
 from tierdeck.vectors.sign_bits import (
     WORD_BITS,
@@ -41,9 +41,9 @@ _N = TypeVar("_N", bound=np.generic)
 class _Segment:
     """Room for so many slots; those that no chunk was put into mean nothing."""
 
-    def __init__(self, slots: int, scanned: int, others: int) -> None:
+    def __init__(self, room: NDArray[np.uint8], slots: int, scanned: int, others: int) -> None:
         words = scanned + others
-        rows = large_room(8 * (words + 3) * slots).view(np.uint64).reshape(words + 3, slots)
+        rows = room.view(np.uint64).reshape(words + 3, slots)
         self.scanned = rows[:scanned]
         self.others = rows[scanned:words].reshape(slots, others)
         self.rowids = rows[words].view(np.int64)
@@ -70,6 +70,7 @@ class BitMemory:
         fitting = max(_MIN_SEGMENT_CHUNKS, -(-chunks // segments) + 1)
         self._segment_slots = CHUNK_SLOTS * min(_MAX_SEGMENT_CHUNKS, fitting)
         words = words_of(len(mean))
+        self._rooms = RoomsAhead(8 * (words + 3) * self._segment_slots, segments)
         self.are_halved = words >= _MIN_HALVED_WORDS
         self._scanned = slice(0, words, 2) if self.are_halved else slice(0, words)
         self._others = slice(1, words, 2) if self.are_halved else slice(0, 0)
@@ -247,7 +248,7 @@ class BitMemory:
         if self.slots_count == len(self._segments) * self._segment_slots:
             words = range(words_of(len(self.mean)))
             scanned, others = len(words[self._scanned]), len(words[self._others])
-            self._segments.append(_Segment(self._segment_slots, scanned, others))
+            self._segments.append(_Segment(self._rooms.take(), self._segment_slots, scanned, others))
         self._chunk_at.append(None)
         return len(self._chunk_at) - 1
 

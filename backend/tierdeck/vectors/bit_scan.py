@@ -87,9 +87,9 @@ class BitScan:
         slots = self._picked(_PICKED_PER_CANDIDATE * rows, allowed)
         estimates = self._memory.cosines(slots, self._planes)
         order = np.argsort(-estimates, kind="stable")
-        # Those as near as the last come too, and no empty slot.
-        least = np.float32(-2) if len(order) <= rows else estimates[order[rows - 1]]
-        order = order[: int(np.searchsorted(-estimates[order], -least, side="right"))]
+        order = order[: np.count_nonzero(estimates > -np.inf)]  # no empty slot
+        if len(order) > rows:  # those as near as the last come too
+            order = order[: np.count_nonzero(estimates >= estimates[order[rows - 1]])]
         # Vectors of unit length are about 1 from the mean, in the mean a little less.
         return NearestFirst(slots[order], estimates[order], self._planes.error, self._exact, may_show)
 

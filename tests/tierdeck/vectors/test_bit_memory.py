@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from tierdeck.errors import StoppedError
 from tierdeck.vectors.bit_memory import BitMemory
 from tierdeck.vectors.chunk_blobs import CHUNK_SLOTS
-from tierdeck.vectors.large_room import large_room
 from tierdeck.vectors.query_planes import QueryPlanes
 from tierdeck.vectors.sign_bits import estimated_cosines, scales_of, sign_bits
 
@@ -99,11 +98,3 @@ def test_a_scan_stops_when_nobody_waits_for_it_any_more() -> None:
     differing, scores = np.empty(CHUNK_SLOTS, np.uint16), np.empty(CHUNK_SLOTS, np.float32)
     with pytest.raises(StoppedError):
         memory.scores(memory.mean, differing, scores, lambda: True)
-
-
-def test_memory_of_several_megabytes_begins_at_the_border_of_a_large_page() -> None:
-    for room_bytes in (5_000_000, 14_155_776):
-        room = large_room(room_bytes)
-        assert room.nbytes == room_bytes
-        assert room.ctypes.data % (2 << 20) == 0
-    assert large_room(100).nbytes == 100

@@ -94,6 +94,16 @@ def test_a_scan_within_a_scan_does_not_change_what_the_outer_one_finds(index: Ve
     assert inner == index.nearest(query("memory 200"), 9)
 
 
+def test_a_slot_without_a_vector_is_no_candidate_even_where_it_is_allowed(index: VectorIndex) -> None:
+    with index.scanning(query("memory 3")) as scan:
+        assert scan is not None
+        empty_first = np.r_[np.arange(10), np.arange(400, scan.slots_count)]  # 400 of 1,024 slots hold one
+        for rows in (5, 300, 2_000):
+            slots, _ = scan.candidates(rows, empty_first).next(50)
+            assert set(slots.tolist()) <= set(range(10))
+            assert len(slots) == min(rows, 10)
+
+
 def test_what_a_scan_gave_stays_when_the_next_one_begins(index: VectorIndex) -> None:
     with index.scanning(query("memory 3")) as scan:
         assert scan is not None

@@ -7,6 +7,7 @@
     |  |- NotAStoreError          3   a file, but not a memory store
     |  |- DamagedStoreError       3   SQLite finds it malformed
     |  |- StoreBusyError          3   another program held it longer than the timeout
+    |  |  `- IndexBusyError       3   the index file, that is: an IndexFileError too, but nothing is known to be wrong
     |  |- ReadOnlyStoreError      3   a write on a store opened for reading
     |  `- SchemaVersionError      3   made by a newer tierdeck
     |- NotFoundError              4   no memory (revision, file) by that name
@@ -18,6 +19,7 @@
     |  |- ModelUnavailableError   6   no model, key or package for what is configured
     |  `- VectorRefusedError      6   zero, NaN, infinite, or of the wrong length
     |- IndexFileError             7   the index file is damaged, foreign, or of other dimensions
+    |  `- IndexBusyError          3   another program held it
     |- ConfigError                8   the settings file: names file, key and value
     |- TransferError              9   an import or export can't go on
     |- CheckpointError           11   a checkpoint can't be written or read

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from itertools import repeat
-from operator import is_
+from collections.abc import Iterable
+from itertools import chain, cycle, repeat
+from operator import eq, is_
 
 from tierdeck.checkpoint import tags
 from tierdeck.checkpoint.limits import SHARED_FROM
@@ -11,6 +12,36 @@ from tierdeck.checkpoint.scalars import MAX_INT, MIN_INT, Node
 
 NONE = type(None)
 LONG = 32  # things in a node, from which looking at all of them at once pays
+
+
+def table_nodes(rows: Node) -> list[Node] | None:
+    """The nodes of dicts that have the same short text keys in the same order; None where they are no such table.
+
+    Every column holds values of one type that are packed as they are. All of it is done by the interpreter's own
+    loops: a third of the time of `row_node` for each, whose nodes these are. The keys are the same objects, as
+    those of rows made in one place are: to compare them could be their own code.
+    """
+    if not all(map(is_, map(type, rows), repeat(dict))):
+        return None
+    dicts: list[dict[object, object]] = rows  # type: ignore[assignment]  # all of them are
+    try:
+        keys = list(dicts[0])
+        values = list(chain.from_iterable(map(dict.values, dicts)))
+        has_same_keys = all(map(eq, map(len, dicts), repeat(len(keys)))) and all(
+            map(is_, chain.from_iterable(dicts), cycle(keys))
+        )
+    except RuntimeError:  # another thread changed one
+        return None
+    width = len(keys)
+    if not width or not has_same_keys or len(values) != width * len(dicts) or not all(map(_is_short_text, keys)):
+        return None
+    columns = [values[at::width] for at in range(width)]
+    if not all(map(is_plain, columns)):
+        return None
+    parts: list[Iterable[object]] = [repeat(tags.DICT)]
+    for key, column in zip(keys, columns, strict=True):
+        parts += (repeat(key), column)
+    return list(map(list, zip(*parts, strict=False)))  # as long as the columns
 
 
 def row_node(row: dict[object, object] | list[object]) -> Node | None:
@@ -37,6 +68,10 @@ def row_node(row: dict[object, object] | list[object]) -> Node | None:
     except RuntimeError:  # another thread changed it; said where it is looked at again
         return None
     return made
+
+
+def _is_short_text(item: object) -> bool:
+    return type(item) is str and len(item) < SHARED_FROM
 
 
 def _is_short_and_plain(node: Node) -> bool:

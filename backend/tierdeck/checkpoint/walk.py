@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from itertools import repeat
 from typing import NamedTuple
 
 from tierdeck.checkpoint import tags
@@ -18,7 +19,7 @@ from tierdeck.checkpoint.limits import DEQUE_ITEMS, ITEM_BYTES, MAX_DEPTH, OBJEC
 from tierdeck.checkpoint.loss import MAX_LOSSES, Loss, LossKind, UnsaveableError
 from tierdeck.checkpoint.openers import Opener, Sources, node_without_identity, opener_of
 from tierdeck.checkpoint.pieces import LONG_FROM, Long
-from tierdeck.checkpoint.plain import LONG, NONE, is_plain, row_node
+from tierdeck.checkpoint.plain import LONG, NONE, is_plain, row_node, table_nodes
 from tierdeck.checkpoint.records import Inert, Placeholder, Record
 from tierdeck.checkpoint.scalars import MAX_INT, MIN_INT, Node
 from tierdeck.checkpoint.trail import Frame, path_text
@@ -208,6 +209,8 @@ class Walk:
 
         A table takes less than half the time of a task for each row, and its rows are met in the same order.
         """
+        if self._is_table(unit, node, first, inside):
+            return len(node)
         known, number, memory_bytes = self._known, len(self.units) - 1, unit.memory_bytes
         at = first
         for at in range(first, len(node)):  # where it stands is what is returned
@@ -227,6 +230,25 @@ class Walk:
             at = len(node)
         unit.memory_bytes = memory_bytes
         return at
+
+    def _is_table(self, unit: Walked, node: Node, first: int, inside: int | None) -> bool:
+        """Encode all that is in a node, where it is dicts of the same keys that are met for the first time."""
+        rows = node[first:]
+        keys = list(map(id, rows))
+        if len(set(keys)) < len(keys) or not self._known.keys().isdisjoint(keys):
+            return False
+        nodes = table_nodes(rows)
+        if nodes is None:
+            return False
+        memory_bytes = len(nodes) * (OBJECT_BYTES + ITEM_BYTES * len(nodes[0]))
+        if unit.memory_bytes + memory_bytes > self._left_bytes:
+            return False
+        places = zip(rows, repeat(node), range(first, len(node)), repeat(inside), repeat(len(self.units) - 1))
+        self._known.update(zip(keys, places, strict=False))
+        node[first:] = nodes
+        unit.memory_bytes += memory_bytes
+        unit.objects += len(nodes)
+        return True
 
     def _is_made(self, unit: Walked, task: _Task) -> bool:
         """Encode a value without identity in its place; False when it has one."""

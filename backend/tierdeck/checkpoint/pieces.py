@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import msgpack
 
-Pieces = tuple[bytes | str, ...]
+Pieces = tuple[bytes | memoryview | str, ...]
 """In order: bytes as they are, and text that is packed when they are joined."""
 
 LONG_FROM = 4_096  # below it, packing a copy costs less than a piece more
@@ -21,6 +21,7 @@ _MARK = msgpack.ExtType(0, os.urandom(16))
 _PACKED_MARK: bytes = msgpack.packb(_MARK)
 _SHORT = 1 << 16  # from this length on, the format has another head
 _HEAD_BYTES = 5
+_VIEWED_FROM = 256 * 1024  # the packer's own buffer is at least so large
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,11 +43,14 @@ def pack_pieces(node: object) -> Pieces:
         found.append(_long(item))
         return _MARK
 
-    data: bytes = msgpack.packb(node, strict_types=True, unicode_errors="surrogatepass", default=mark)
+    packer = msgpack.Packer(strict_types=True, unicode_errors="surrogatepass", default=mark, autoreset=False)
+    packer.pack(node)
     if not found:
-        return (data,)
-    first, *rest = data.split(_PACKED_MARK)
-    pieces: list[bytes | str] = [first]
+        packed = packer.getbuffer()
+        # A copy of megabytes takes as long as packing them: it is made when they are joined.
+        return (packed if len(packed) >= _VIEWED_FROM else bytes(packed),)
+    first, *rest = packer.bytes().split(_PACKED_MARK)
+    pieces: list[bytes | memoryview | str] = [first]
     for each, part in zip(found, rest, strict=True):
         if type(each.value) is bytes:
             pieces.append(_head(b"\xc5", b"\xc6", len(each.value)))
@@ -72,7 +76,7 @@ def join(pieces: Pieces) -> bytes:
     Raises:
         OverflowError: a text of 4 GiB or more, for which the format has no head.
     """
-    parts: list[bytes] = []
+    parts: list[bytes | memoryview] = []
     for each in pieces:
         if isinstance(each, str):
             text = each.encode("utf-8", "surrogatepass")

@@ -7,7 +7,7 @@
     |  |- NotAStoreError          3   a file, but not a memory store
     |  |- DamagedStoreError       3   SQLite finds it malformed
     |  |- StoreBusyError          3   another program held it longer than the timeout
-    |  |  `- IndexBusyError       3   the index file, that is: an IndexFileError too, but nothing is known to be wrong
+    |  |  `- IndexBusyError       3   held the index file; that may well be sound
     |  |- ReadOnlyStoreError      3   a write on a store opened for reading
     |  `- SchemaVersionError      3   made by a newer tierdeck
     |- NotFoundError              4   no memory (revision, file) by that name

@@ -48,13 +48,14 @@ def check_index_file(store: Store, *, is_thorough: bool) -> Check:
     if conn is None:
         return Check("index-file", "info", "there is none yet: search by word only", _EMBED)
     size = _bytes(path)
+    is_looked_through = is_thorough or size <= LOOKED_THROUGH_BYTES
     with closing(conn), index_errors(path):
         model = get_setting(conn, "model")
-        faults = _index_faults(conn, is_thorough=is_thorough) if is_thorough or size <= LOOKED_THROUGH_BYTES else ()
+        faults = _index_faults(conn, is_thorough=is_thorough) if is_looked_through else ()
     if faults:
         return Check("index-file", "bad", f"{path} is damaged", "tierdeck embed --rebuild", faults)
     text = f"{path}, {size:,} bytes" + (f", made for {model}" if model else "")
-    if not is_thorough and size > LOOKED_THROUGH_BYTES:
+    if not is_looked_through:
         return Check("index-file", "info", f"{text}; not read through, `--thorough` does")
     return Check("index-file", "ok", text)
 

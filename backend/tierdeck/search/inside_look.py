@@ -12,7 +12,7 @@ from functools import cached_property
 
 import apsw
 
-from tierdeck.errors import IndexFileError, StoreBusyError
+from tierdeck.errors import IndexFileError
 from tierdeck.search.condition import Condition
 from tierdeck.search.inside_hit import Inside, InsideHit, worth_of, worthwhile
 from tierdeck.search.inside_postings import Earned, Postings
@@ -71,7 +71,7 @@ class InsideLook:
                 self._add_changed(earned, condition)
                 if self._reach.is_whole:
                     scanned = [piece for piece in wanted if piece not in self._postings.worths]
-            except (IndexFileError, StoreBusyError):
+            except IndexFileError:
                 self._index, self._postings, earned = None, None, {}
         scanned = list(scanned)
         for piece in scanned:
@@ -87,7 +87,7 @@ class InsideLook:
             return inside
         try:
             found = {node_id: InsideHit(tuple(held.items())) for node_id, held in self._postings.of(new).items()}
-        except (IndexFileError, StoreBusyError):
+        except IndexFileError:
             return inside
         return Inside({**inside.hits, **found}, inside.pieces, inside.note)
 
@@ -114,7 +114,7 @@ class InsideLook:
     def _partial_note(self) -> str | None:
         try:
             rows = self._index.partial_rows() if self._index is not None else 0
-        except (IndexFileError, StoreBusyError):
+        except IndexFileError:
             return None
         return (
             f"of {rows:,} very long text{'s' if rows > 1 else ''} only a part was looked inside" if rows else None

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 import apsw
 
-from tierdeck.errors import IndexFileError, InvalidValueError, StoreBusyError
+from tierdeck.errors import IndexFileError, InvalidValueError
 from tierdeck.search.attempts import Attempt, attempts
 from tierdeck.search.condition import Condition
 from tierdeck.search.fts import Match, match_words, quoted
@@ -223,7 +223,7 @@ class KeywordLeg:
             return []
         try:
             found = self._index.words_with_prefix(key[0], MAX_PREFIX_WORDS)
-        except (IndexFileError, StoreBusyError):
+        except IndexFileError:
             return []
         if found:
             rows = min(self._store_rows, sum(rows for _, rows in found))

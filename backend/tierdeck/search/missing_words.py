@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import apsw
 
-from tierdeck.errors import IndexFileError, StoreBusyError
+from tierdeck.errors import IndexFileError
 from tierdeck.search.fts import quoted
 from tierdeck.search.hit import MissingWord
 from tierdeck.search.terms import Term
@@ -52,7 +52,7 @@ def missing_words(
 def _by_index(index: TermIndex | None, word: str) -> tuple[str, ...] | None:
     try:
         return index.near_words(word) if index is not None else None
-    except (IndexFileError, StoreBusyError):
+    except IndexFileError:
         return None
 
 

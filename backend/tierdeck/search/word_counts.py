@@ -10,7 +10,7 @@ from functools import cached_property
 
 import apsw
 
-from tierdeck.errors import IndexFileError, StoreBusyError
+from tierdeck.errors import IndexFileError
 from tierdeck.search.changed_since import changed_since
 from tierdeck.search.fts import quoted
 from tierdeck.search.kept_counts import kept_counts
@@ -54,7 +54,7 @@ class WordCounts:
         single = {word: key[0] for word, key in keys.items() if len(key) == 1}
         try:
             known = index.word_rows(single.values())
-        except (IndexFileError, StoreBusyError):
+        except IndexFileError:
             return
         if not known.rows:
             return

@@ -8,7 +8,7 @@ from weakref import WeakKeyDictionary
 
 import apsw
 
-from tierdeck.errors import EmbeddingError, IndexFileError, StoreBusyError
+from tierdeck.errors import EmbeddingError, IndexFileError
 from tierdeck.index.file import index_errors, open_for_reading
 from tierdeck.index.path import index_path
 from tierdeck.store import Store
@@ -60,7 +60,7 @@ def _opened(store: Store) -> TermIndex | None:
         with index_errors(index_path(store)):
             if has_terms(conn):
                 return TermIndex(conn, store)
-    except (IndexFileError, StoreBusyError, EmbeddingError):
+    except (IndexFileError, EmbeddingError):
         return None
     conn.close()
     return None

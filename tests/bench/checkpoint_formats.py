@@ -21,7 +21,7 @@ import numpy as np
 import zstandard
 
 from tests.bench.checkpoint_states import State, checkpoint_of
-from tierdeck.checkpoint import AGENT_LIMITS, CheckpointFile, InMemory, load_checkpoint, pack_checkpoint, seal
+from tierdeck.checkpoint import AGENT_LIMITS, CheckpointFile, InMemory, load_checkpoint, pack, seal, take_snapshot
 
 OTHERS = ("dill", "langgraph-checkpoint")
 
@@ -45,7 +45,7 @@ def formats() -> list[Format]:
     dill: Any = importlib.import_module("dill")
     serializer = langgraph_serializer()
     return [
-        Format("ours", _pack_ours, lambda packed: seal(packed).pieces, _load_ours),
+        Format("ours", _look_ours, lambda snapshot: seal(pack(snapshot)).pieces, _load_ours),
         Format(
             "pickle 5 + zstd 3",
             lambda state: pickle.dumps(state, 5),
@@ -92,8 +92,8 @@ def versions() -> str:
     return ", ".join([f"Python {platform.python_version()}", *named])
 
 
-def _pack_ours(state: State) -> Any:
-    return pack_checkpoint(checkpoint_of(state))
+def _look_ours(state: State) -> Any:
+    return take_snapshot(checkpoint_of(state))
 
 
 def _load_ours(data: bytes) -> object:

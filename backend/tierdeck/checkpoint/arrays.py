@@ -98,7 +98,8 @@ def make_scalar(spec: object, data: object) -> object:
 def array_node(array: np.ndarray) -> Node:
     """The array as a node; raises as `dtype_spec`."""
     spec, shape, order, data = _array_operands(array)
-    kept = Long(bytes(data)) if len(data) >= LONG_FROM else data
+    copied = bytes(data)  # the agent goes on writing into the array
+    kept = Long(copied) if len(copied) >= LONG_FROM else copied
     return [tags.ARRAY, _plain_node(spec), _plain_node(shape), order, kept]
 
 

@@ -1,4 +1,4 @@
-"""Values to bytes: the units of a checkpoint, each by itself, and the pools of what they share. Pure.
+"""Nodes to bytes: the units of a checkpoint, each by itself, and the pools of what they share. Pure.
 
     encoded = encode_units([Source("x", [1, 2])])
     decode_unit(encoded.units[0].raw, form=encoded.units[0].form)
@@ -12,25 +12,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import CodeType
 
-from tierdeck.checkpoint.class_facts import type_name
 from tierdeck.checkpoint.limits import AGENT_LIMITS, Limits
-from tierdeck.checkpoint.loss import Loss
+from tierdeck.checkpoint.loss import MAX_REASON, Loss
+from tierdeck.checkpoint.nodes import Nodes, Source, UnitNodes, nodes_of
 from tierdeck.checkpoint.pieces import Pieces, bytes_at_most, join, pack_pieces, pack_plain
-from tierdeck.checkpoint.pools import Pool, Pools, settle
-from tierdeck.checkpoint.preview import preview
+from tierdeck.checkpoint.pools import Pool
 from tierdeck.checkpoint.version import MINOR
-from tierdeck.checkpoint.walk import Walk, Walked, note
 
 PLAIN, POOLED = 0, 1  # the form of a unit: one value, or a pool whose last object is the value
-
-
-@dataclass(frozen=True, slots=True)
-class Source:
-    """A value to be saved under its name; in a part, what can't be saved is replaced by a note."""
-
-    name: str
-    value: object
-    is_part: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,10 +67,14 @@ class Encoded:
 def encode_units(
     sources: Sequence[Source], *, source_text: Mapping[CodeType, str] | None = None, limits: Limits = AGENT_LIMITS
 ) -> Encoded:
-    """Encode values that may share objects, and go in circles.
+    """Look at values and encode them at once; see `nodes_of` and `encode`. Spec: SPEC-09.21"""
+    return encode(nodes_of(sources, source_text=source_text, limits=limits), limits)
+
+
+def encode(nodes: Nodes, limits: Limits = AGENT_LIMITS) -> Encoded:
+    """Encode what values were when they were looked at.
 
     Args:
-        source_text: the text of functions by their code objects, for those whose text the caller knows.
         limits: what whoever reads it again will accept; a value beyond is lost now and not then.
 
     Returns:
@@ -89,23 +82,17 @@ def encode_units(
 
     Spec: SPEC-09.21
     """
-    walk = Walk(source_text or {}, limits.memory_bytes)
-    for source in sources:
-        walk.add(source.name, source.value, is_part=source.is_part)
-    pools = settle(walk)
-    encoded_pools = [_pack_pool(pool, None, limits) for pool in pools.shared]
-    room = _Room(limits.raw_bytes - sum(len(pool.raw) for pool in encoded_pools if pool), limits.units)
-    for number, (source, unit) in enumerate(zip(sources, walk.units, strict=True)):
-        if not unit.is_lost:
-            made = _pack_unit(number, source, unit, pools, encoded_pools, limits)
-            if made is not None and not room.takes(made):
-                note(unit, None, 0, source.value, "there is no room left in what one checkpoint may hold", "lost")
-    units = room.units
-    used = {unit.pool for unit in units}
-    kept = [pool if number in used and pool else EncodedPool(b"") for number, pool in enumerate(encoded_pools)]
-    return Encoded(
-        *_renumbered(units, kept), tuple(loss for unit in walk.units for loss in unit.losses), walk.minor
-    )
+    shared = [_pack_pool(pool, None, limits) for pool in nodes.shared]
+    room = _Room(limits.raw_bytes - sum(len(pool.raw) for pool in shared if pool), limits.units)
+    losses: list[Loss] = []
+    for unit in nodes.units:
+        losses += unit.losses
+        why = None if unit.is_lost else _put(unit, room, shared, limits)
+        if why is not None:
+            losses.append(Loss(unit.name, unit.name, unit.type_name, why, "lost"))
+    used = {unit.pool for unit in room.units}
+    kept = [pool if number in used and pool else EncodedPool(b"") for number, pool in enumerate(shared)]
+    return Encoded(*_renumbered(room.units, kept), tuple(losses), nodes.minor)
 
 
 class _Room:
@@ -134,49 +121,40 @@ class _Room:
         return True
 
 
-def _pack_unit(
-    number: int,
-    source: Source,
-    unit: Walked,
-    pools: Pools,
-    shared: Sequence[EncodedPool | None],
-    limits: Limits,
-) -> EncodedUnit | None:
-    """None when the unit turns out to be too large: then its loss is noted."""
-    pool, own = pools.pool_of_unit.get(number), pools.own.get(number)
-    pieces = _pack_or_note(unit, source.value, own, limits)
-    if pieces is not None and pool is not None and shared[pool] is None:
-        note(unit, None, 0, source.value, "what it shares with others is too large to be read again", "lost")
-        pieces = None
+def _put(unit: UnitNodes, room: _Room, shared: Sequence[EncodedPool | None], limits: Limits) -> str | None:
+    """Encode a unit where there is room for it; else why it is lost."""
+    try:
+        pieces = _packed(unit, limits)
+    except (ValueError, TypeError, OverflowError, MemoryError) as e:
+        return f"it can't be packed: {e}"[:MAX_REASON]
     if pieces is None:
-        return None
-    return EncodedUnit(
-        source.name,
-        source.is_part,
+        return f"it takes more than the {limits.section_bytes:,} bytes that are read again"
+    if unit.pool is not None and shared[unit.pool] is None:
+        return "what it shares with others is too large to be read again"
+    made = EncodedUnit(
+        unit.name,
+        unit.is_part,
         pieces,
-        PLAIN if own is None else POOLED,
-        pool,
-        frozenset(pools.reaches.get(number, ())),
-        type_name(type(source.value)),
-        preview(source.value),
+        PLAIN if unit.own is None else POOLED,
+        unit.pool,
+        unit.reaches,
+        unit.type_name,
+        unit.preview,
         unit.objects,
     )
+    return None if room.takes(made) else "there is no room left in what one checkpoint may hold"
 
 
-def _pack_or_note(unit: Walked, value: object, own: Pool | None, limits: Limits) -> Pieces | None:
-    try:
-        pooled = None if own is None else _pack_pool(own, unit.holder[0], limits)
-        pieces = pack_pieces(unit.holder[0]) if own is None else (pooled.raw,) if pooled else None
-        if pieces is not None and bytes_at_most(pieces) > limits.section_bytes:
-            raw = join(pieces)
-            pieces = (raw,) if len(raw) <= limits.section_bytes else None
-    except (ValueError, TypeError, OverflowError, MemoryError) as e:
-        note(unit, None, 0, value, f"it can't be packed: {e}", "lost")
-        return None
-    if pieces is None:
-        why = f"it takes more than the {limits.section_bytes:,} bytes that are read again"
-        note(unit, None, 0, value, why, "lost")
-    return pieces
+def _packed(unit: UnitNodes, limits: Limits) -> Pieces | None:
+    """A unit's bytes; None when they are too many. Raises what the packer does."""
+    if unit.own is not None:
+        pool = _pack_pool(unit.own, unit.node, limits)
+        return None if pool is None else (pool.raw,)
+    pieces = pack_pieces(unit.node)
+    if bytes_at_most(pieces) <= limits.section_bytes:
+        return pieces
+    raw = join(pieces)
+    return (raw,) if len(raw) <= limits.section_bytes else None
 
 
 def _pack_pool(pool: Pool, root: object, limits: Limits) -> EncodedPool | None:

@@ -11,9 +11,21 @@ from tierdeck.checkpoint.ahead import Ahead
 from tierdeck.checkpoint.checkpoint import OPERATION_STATES, Checkpoint, Operation, Unread
 from tierdeck.checkpoint.limits import MB
 from tierdeck.checkpoint.loss import LOSS_KINDS, Loss
-from tierdeck.checkpoint.pack import CELLS, LOST, MEMORY, MESSAGES, PARTS, PENDING, TRAJECTORY
 from tierdeck.checkpoint.reading import CheckpointFile, Sections
-from tierdeck.checkpoint.table import PART, POOL, UNITS, VARIABLE, Table
+from tierdeck.checkpoint.table import (
+    CELLS,
+    LOST,
+    MEMORY,
+    MESSAGES,
+    PART,
+    PARTS,
+    PENDING,
+    POOL,
+    TRAJECTORY,
+    UNITS,
+    VARIABLE,
+    Table,
+)
 from tierdeck.errors import DamagedCheckpointError
 
 _AHEAD_FROM_BYTES = MB

@@ -9,6 +9,7 @@ LossKind = Literal["lost", "inert", "record"]
 LOSS_KINDS = frozenset({"lost", "inert", "record"})
 MAX_ALL_LOSSES = 10_000  # listed for a checkpoint
 MAX_LOSSES = 20  # listed for one variable; a list of 100,000 locks is said as well by twenty
+MAX_REASON = 200  # characters
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,10 @@ from tierdeck.errors import CheckpointLimitError, DamagedCheckpointError
 
 UNITS, POOL = "units", "pool"
 VARIABLE, PART = "variable", "part"
+MEMORY, MESSAGES, TRAJECTORY, PENDING, CELLS, LOST = (
+    "working_memory", "messages", "trajectory", "pending", "cells", "lost",
+)  # fmt: skip
+PARTS = (MEMORY, MESSAGES, TRAJECTORY, PENDING, CELLS, LOST)
 DIGEST_BYTES = 16
 MAX_NAME_CHARS = 1_024
 _MAX_TEXT = 4_096

@@ -16,7 +16,7 @@ from tierdeck.checkpoint import tags
 from tierdeck.checkpoint.chains import MAX_CHAIN, has_long_chain, is_fragile
 from tierdeck.checkpoint.class_facts import type_name
 from tierdeck.checkpoint.limits import DEQUE_ITEMS, ITEM_BYTES, MAX_DEPTH, OBJECT_BYTES, SHARED_FROM
-from tierdeck.checkpoint.loss import MAX_LOSSES, Loss, LossKind, UnsaveableError
+from tierdeck.checkpoint.loss import MAX_LOSSES, MAX_REASON, Loss, LossKind, UnsaveableError
 from tierdeck.checkpoint.openers import Opener, Sources, node_without_identity, opener_of
 from tierdeck.checkpoint.pieces import LONG_FROM, Long
 from tierdeck.checkpoint.plain import LONG, NONE, is_plain, row_node, table_nodes
@@ -25,7 +25,6 @@ from tierdeck.checkpoint.scalars import MAX_INT, MIN_INT, Node
 from tierdeck.checkpoint.trail import Frame, path_text
 from tierdeck.checkpoint.version import MINOR
 
-_MAX_REASON = 200
 # What the interpreter and numpy raise when a value is not what it should be, or another thread changed it
 # meanwhile: one variable's trouble, said in its loss, and never the checkpoint's.
 _READ_ERRORS = (ValueError, TypeError, RuntimeError, LookupError, AttributeError, OverflowError, MemoryError)
@@ -284,7 +283,7 @@ class Walk:
         value, node, at, around = task
         note(unit, around, at, value, reason, "lost")
         self._known.pop(id(value), None)
-        node[at] = [tags.UNSAVED, type_name(type(value)), reason[:_MAX_REASON]] if unit.is_part else None
+        node[at] = [tags.UNSAVED, type_name(type(value)), reason[:MAX_REASON]] if unit.is_part else None
         unit.is_lost = unit.is_lost or not unit.is_part
 
 
@@ -292,7 +291,7 @@ def note(unit: Walked, around: Frame | None, at: int, value: object, reason: str
     """Add to the unit's losses, of which so many of each kind are listed."""
     if sum(loss.kind == kind for loss in unit.losses) < MAX_LOSSES:
         path = path_text(unit.name, around, at)
-        unit.losses.append(Loss(unit.name, path, type_name(type(value)), reason[:_MAX_REASON], kind))
+        unit.losses.append(Loss(unit.name, path, type_name(type(value)), reason[:MAX_REASON], kind))
 
 
 def _note_stand_in(unit: Walked, around: Frame | None, at: int, value: object, made: Node) -> None:

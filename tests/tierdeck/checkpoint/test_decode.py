@@ -16,8 +16,9 @@ from tests.tierdeck.checkpoint.values import round_trip, same
 from tierdeck.checkpoint import tags
 from tierdeck.checkpoint.budget import Budget
 from tierdeck.checkpoint.decode import decode_pool, decode_unit
-from tierdeck.checkpoint.encode import POOLED, Source, encode_units
+from tierdeck.checkpoint.encode import POOLED, encode_units
 from tierdeck.checkpoint.limits import CONSOLE_LIMITS, MB
+from tierdeck.checkpoint.nodes import Source
 from tierdeck.checkpoint.pieces import pack_plain
 from tierdeck.checkpoint.records import Placeholder
 from tierdeck.errors import CheckpointLimitError, DamagedCheckpointError

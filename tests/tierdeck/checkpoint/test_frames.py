@@ -11,9 +11,10 @@ import pytest
 from tests.tierdeck.checkpoint.values import round_trip
 from tierdeck.checkpoint.budget import Budget
 from tierdeck.checkpoint.decode import decode_unit
-from tierdeck.checkpoint.encode import Source, encode_units
+from tierdeck.checkpoint.encode import encode_units
 from tierdeck.checkpoint.frames import make_frame
 from tierdeck.checkpoint.limits import MB
+from tierdeck.checkpoint.nodes import Source
 from tierdeck.checkpoint.records import Placeholder
 from tierdeck.errors import DamagedCheckpointError
 

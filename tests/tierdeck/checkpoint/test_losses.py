@@ -17,9 +17,10 @@ import pydantic
 import pytest
 
 from tests.tierdeck.checkpoint.values import decode
-from tierdeck.checkpoint.encode import Source, encode_units
+from tierdeck.checkpoint.encode import encode_units
 from tierdeck.checkpoint.limits import Limits
 from tierdeck.checkpoint.loss import Loss
+from tierdeck.checkpoint.nodes import Source
 from tierdeck.checkpoint.records import Inert, Record, Unsaved
 
 

@@ -14,7 +14,7 @@ from tests.tierdeck.checkpoint.sample import TIGHT, opened, sample
 from tierdeck.checkpoint import Checkpoint, Operation, Packed, Unread, load_checkpoint, pack_checkpoint, seal
 from tierdeck.checkpoint.limits import MB
 from tierdeck.checkpoint.loss import MAX_ALL_LOSSES
-from tierdeck.checkpoint.pack import PARTS
+from tierdeck.checkpoint.table import PARTS
 
 
 def loaded(packed: Packed) -> Checkpoint:

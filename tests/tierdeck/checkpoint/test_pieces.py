@@ -8,8 +8,9 @@ import msgpack
 import numpy as np
 import pytest
 
-from tierdeck.checkpoint.encode import Source, encode_units
+from tierdeck.checkpoint.encode import encode_units
 from tierdeck.checkpoint.limits import AGENT_LIMITS
+from tierdeck.checkpoint.nodes import Source
 from tierdeck.checkpoint.pieces import LONG_FROM, Long, bytes_at_most, join, pack_pieces, pack_plain
 
 LONG_VALUES: list[str | bytes] = [

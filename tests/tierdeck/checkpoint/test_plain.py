@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 
 from tests.tierdeck.checkpoint.values import round_trip, same
 from tierdeck.checkpoint import walk
-from tierdeck.checkpoint.encode import Source, encode_units
+from tierdeck.checkpoint.encode import encode_units
 from tierdeck.checkpoint.limits import SHARED_FROM
+from tierdeck.checkpoint.nodes import Source
 from tierdeck.checkpoint.plain import row_node, table_nodes
 
 COLUMNS = (

@@ -14,7 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.tierdeck.checkpoint.values import VALUES, round_trip, same
-from tierdeck.checkpoint.encode import Source, encode_units
+from tierdeck.checkpoint.encode import encode_units
+from tierdeck.checkpoint.nodes import Source
 
 
 @pytest.mark.spec("SPEC-09.21")

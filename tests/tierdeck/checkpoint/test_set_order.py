@@ -11,7 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.tierdeck.checkpoint.values import KEYS
-from tierdeck.checkpoint.encode import Source, encode_units
+from tierdeck.checkpoint.encode import encode_units
+from tierdeck.checkpoint.nodes import Source
 
 _PROGRAM = """
 import hashlib

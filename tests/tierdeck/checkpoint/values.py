@@ -16,8 +16,9 @@ from hypothesis import strategies as st
 
 from tierdeck.checkpoint.budget import Budget
 from tierdeck.checkpoint.decode import decode_pool, decode_unit
-from tierdeck.checkpoint.encode import Encoded, Source, encode_units
+from tierdeck.checkpoint.encode import Encoded, encode_units
 from tierdeck.checkpoint.limits import AGENT_LIMITS
+from tierdeck.checkpoint.nodes import Source
 from tierdeck.checkpoint.records import Inert, Record
 
 _ZONES = st.sampled_from(

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from hashlib import blake2b
 
-from tierdeck.checkpoint.encode import Source, encode_units
+from tierdeck.checkpoint.encode import encode_units
+from tierdeck.checkpoint.nodes import Source
 from tierdeck.checkpoint.pieces import pack_plain
 
 _DIGEST_BYTES = 16

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 from tierdeck.checkpoint.budget import Budget
 from tierdeck.checkpoint.decode import decode_unit
-from tierdeck.checkpoint.encode import Source, encode_units
+from tierdeck.checkpoint.encode import encode_units
 from tierdeck.checkpoint.limits import AGENT_LIMITS, MB, Limits
+from tierdeck.checkpoint.nodes import Source
 from tierdeck.checkpoint.preview import preview
 
 SHORT_BYTES = 4_096

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from tierdeck.checkpoint.folder import SavedCheckpoint
-from tierdeck.checkpoint.pack import Packed
+from tierdeck.checkpoint.snapshot import Snapshot
 
 
 @dataclass(slots=True, eq=False)
@@ -21,7 +21,7 @@ class Save:
     newer automatic one took its place before its turn came.
     """
 
-    packed: Packed
+    snapshot: Snapshot
     is_automatic: bool
     saved: SavedCheckpoint | None = None
     problem: str | None = None
@@ -37,7 +37,7 @@ class BackgroundSaver:
     """
 
     def __init__(
-        self, write: Callable[[Packed], SavedCheckpoint], on_failed: Callable[[BaseException], str]
+        self, write: Callable[[Snapshot], SavedCheckpoint], on_failed: Callable[[BaseException], str]
     ) -> None:
         self._write = write
         self._on_failed = on_failed
@@ -46,9 +46,9 @@ class BackgroundSaver:
         self._waiting: deque[Save] = deque()
         self._is_busy = False
 
-    def submit(self, packed: Packed, *, is_automatic: bool) -> Save:
+    def submit(self, snapshot: Snapshot, *, is_automatic: bool) -> Save:
         """Hand a checkpoint over; returns at once."""
-        save = Save(packed, is_automatic)
+        save = Save(snapshot, is_automatic)
         with self._changed:
             if is_automatic:
                 for other in [other for other in self._waiting if other.is_automatic]:
@@ -80,6 +80,6 @@ class BackgroundSaver:
                     return
                 save = self._waiting.popleft()
             try:
-                save.saved = self._write(save.packed)
+                save.saved = self._write(save.snapshot)
             except BaseException as e:  # noqa: BLE001  # the last frame of the thread
                 save.problem = self._on_failed(e)

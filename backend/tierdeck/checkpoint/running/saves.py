@@ -1,4 +1,4 @@
-"""Checkpoints of a session on their way to disk: packed on the agent's thread, written on another."""
+"""Checkpoints of a session on their way to disk: looked at on the agent's thread, written on another."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from types import CodeType
 from tierdeck.checkpoint.checkpoint import Checkpoint
 from tierdeck.checkpoint.folder import SavedCheckpoint, SessionFolder
 from tierdeck.checkpoint.limits import AGENT_LIMITS
-from tierdeck.checkpoint.pack import Packed, pack_checkpoint
+from tierdeck.checkpoint.pack import Packed, pack
 from tierdeck.checkpoint.running.saver import BackgroundSaver
 from tierdeck.checkpoint.running.troubles import Troubles, sentence
+from tierdeck.checkpoint.snapshot import Snapshot, take_snapshot
 from tierdeck.checkpoint.summary import Summary
 from tierdeck.errors import TierdeckError
 
@@ -29,7 +30,7 @@ class SaveReport:
 
 
 class Saves:
-    """Nothing here raises for what can't be packed or written; `troubles` is told.
+    """Nothing here raises for what can't be looked at or written; `troubles` is told.
 
     Args:
         after_save: called on the background thread when a checkpoint is on disk; tidies up.
@@ -51,18 +52,18 @@ class Saves:
         return self._last
 
     def later(self, checkpoint: Checkpoint, source_text: Mapping[CodeType, str] | None = None) -> None:
-        """Pack now and write in the background; an earlier one that still waits is not written then."""
-        packed = self._packed(checkpoint, source_text)
-        if packed is not None:
-            self._saver.submit(packed, is_automatic=True)
+        """Look now and write in the background; an earlier one that still waits is not written then."""
+        snapshot = self._snapshot(checkpoint, source_text)
+        if snapshot is not None:
+            self._saver.submit(snapshot, is_automatic=True)
 
     def now(self, checkpoint: Checkpoint, source_text: Mapping[CodeType, str] | None = None) -> SaveReport:
-        """Pack and write, and wait until it is on disk."""
+        """Look and write, and wait until it is on disk."""
         self._saver.flush()  # at most one large state waits in memory
-        packed = self._packed(checkpoint, source_text)
-        if packed is None:
+        snapshot = self._snapshot(checkpoint, source_text)
+        if snapshot is None:
             return SaveReport(problem=self._troubles.save_problem)
-        save = self._saver.submit(packed, is_automatic=False)
+        save = self._saver.submit(snapshot, is_automatic=False)
         self._saver.flush()
         return SaveReport(save.saved, save.problem)
 
@@ -70,14 +71,15 @@ class Saves:
         """Wait until what was handed over is written, or has failed."""
         self._saver.flush()
 
-    def _packed(self, checkpoint: Checkpoint, source_text: Mapping[CodeType, str] | None) -> Packed | None:
+    def _snapshot(self, checkpoint: Checkpoint, source_text: Mapping[CodeType, str] | None) -> Snapshot | None:
         try:
-            return pack_checkpoint(checkpoint, source_text=source_text, limits=AGENT_LIMITS)
+            return take_snapshot(checkpoint, source_text=source_text, limits=AGENT_LIMITS)
         except Exception as e:  # noqa: BLE001  # a dict that another thread changes, memory: the agent goes on
             self._troubles.save_failed(e)
             return None
 
-    def _write(self, packed: Packed) -> SavedCheckpoint:
+    def _write(self, snapshot: Snapshot) -> SavedCheckpoint:
+        packed = pack(snapshot)
         if self._last is not None and self._last.branch == packed.summary.branch:
             # Only now is it known which of those before it came to disk.
             packed = replace(packed, summary=replace(packed.summary, parent=self._last.checkpoint_id))

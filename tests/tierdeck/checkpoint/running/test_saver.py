@@ -8,15 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from tierdeck.checkpoint import Checkpoint, Packed, pack_checkpoint
+from tierdeck.checkpoint import Checkpoint, Snapshot, take_snapshot
 from tierdeck.checkpoint.folder import SavedCheckpoint
 from tierdeck.checkpoint.running.saver import BackgroundSaver
 
 WAIT_S = 20
 
 
-def packed(turn: int) -> Packed:
-    return pack_checkpoint(Checkpoint("s", f"{turn:016x}", 1, turn))
+def snapshot(turn: int) -> Snapshot:
+    return take_snapshot(Checkpoint("s", f"{turn:016x}", 1, turn))
 
 
 class Disk:
@@ -29,7 +29,7 @@ class Disk:
         self.threads: set[str] = set()
         self.at_once = self.most_at_once = 0
 
-    def write(self, given: Packed) -> SavedCheckpoint:
+    def write(self, given: Snapshot) -> SavedCheckpoint:
         self.at_once += 1
         self.most_at_once = max(self.at_once, self.most_at_once)
         self.turns.append(given.summary.turn)
@@ -50,9 +50,9 @@ def disk() -> Disk:
 @pytest.mark.spec("SPEC-09.24")
 def test_one_is_written_at_most_one_automatic_one_waits_and_those_asked_for_all_do(disk: Disk) -> None:
     saver = BackgroundSaver(disk.write, str)
-    first = saver.submit(packed(1), is_automatic=True)
+    first = saver.submit(snapshot(1), is_automatic=True)
     assert disk.begun.acquire(timeout=WAIT_S)
-    saves = [saver.submit(packed(turn), is_automatic=turn != 3) for turn in (2, 3, 4, 5)]
+    saves = [saver.submit(snapshot(turn), is_automatic=turn != 3) for turn in (2, 3, 4, 5)]
     for _ in range(3):
         disk.may_end.release()
     saver.flush()
@@ -70,7 +70,7 @@ def test_a_save_that_fails_is_told_and_the_next_one_is_written(disk: Disk) -> No
         return f"told: {error}"
 
     saver = BackgroundSaver(disk.write, tell)
-    bad, good = (saver.submit(packed(turn), is_automatic=False) for turn in (13, 14))
+    bad, good = (saver.submit(snapshot(turn), is_automatic=False) for turn in (13, 14))
     disk.may_end.release()
     disk.may_end.release()
     saver.flush()
@@ -83,7 +83,7 @@ def test_no_thread_is_left_when_nothing_is_to_be_written(disk: Disk) -> None:
     saver = BackgroundSaver(disk.write, str)
     saver.flush()
     disk.may_end.release()
-    saver.submit(packed(1), is_automatic=True)
+    saver.submit(snapshot(1), is_automatic=True)
     saver.flush()
     for thread in threading.enumerate():
         if thread.name == "tierdeck-save":
@@ -93,7 +93,7 @@ def test_no_thread_is_left_when_nothing_is_to_be_written(disk: Disk) -> None:
 
 def test_a_forked_child_does_not_wait_for_a_thread_it_does_not_have(disk: Disk) -> None:
     saver = BackgroundSaver(disk.write, str)
-    saver.submit(packed(1), is_automatic=True)
+    saver.submit(snapshot(1), is_automatic=True)
     assert disk.begun.acquire(timeout=WAIT_S)
     child = os.fork()
     if child == 0:

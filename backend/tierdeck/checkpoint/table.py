@@ -23,7 +23,11 @@ PARTS = (MEMORY, MESSAGES, TRAJECTORY, PENDING, CELLS, LOST)
 DIGEST_BYTES = 16
 MAX_NAME_CHARS = 1_024
 _MAX_TEXT = 4_096
-_SECTION_FIELDS, _UNIT_FIELDS = 7, 11
+_SECTION_KINDS = [str, int, int, int, int, bytes, bytes]
+_UNIT_KINDS = [
+    [str, str, int, int, int, int, pool, bytes, str, str, int] for pool in (type(None), int)
+]  # fmt: skip
+_SECTION_FIELDS, _UNIT_FIELDS = len(_SECTION_KINDS), len(_UNIT_KINDS[0])
 _MAX_FIELDS = 64
 
 
@@ -138,8 +142,7 @@ def _table(rows: Iterator[list[Any]], limits: Limits, name: str) -> Table:
 
 
 def _section(row: list[Any]) -> Section:
-    kinds = (str, int, int, int, int, bytes, bytes)
-    if len(row) < _SECTION_FIELDS or any(type(v) is not k for v, k in zip(row, kinds, strict=False)):
+    if list(map(type, row[:_SECTION_FIELDS])) != _SECTION_KINDS:
         raise ValueError("a section with other fields")
     section = Section(*row[:_SECTION_FIELDS])
     if min(section.codec, section.offset, section.stored_bytes, section.raw_bytes) < 0:
@@ -150,10 +153,7 @@ def _section(row: list[Any]) -> Section:
 
 
 def _unit(row: list[Any]) -> UnitEntry:
-    kinds = (str, str, int, int, int, int, object, bytes, str, str, int)
-    if len(row) < _UNIT_FIELDS or any(
-        type(v) is not k for v, k in zip(row, kinds, strict=False) if k is not object
-    ):
+    if list(map(type, row[:_UNIT_FIELDS])) not in _UNIT_KINDS:
         raise ValueError("a unit with other fields")
     unit = UnitEntry(*row[:_UNIT_FIELDS])
     if (

@@ -97,6 +97,7 @@ class Journal:
         self._unknown = self._last_at_ns = 0
         self.branch = branch
         found = read_records(self._path)
+        self._is_new = found is None
         self._found = found or Records((), b"", 0)
         self.line = line or BranchLine("", branch)
         self._has_line = self._is_closed = False
@@ -107,6 +108,11 @@ class Journal:
     def path(self) -> Path:
         """Where the file is, or will be."""
         return self._path
+
+    @property
+    def is_new(self) -> bool:
+        """Whether no file was there when it was opened."""
+        return self._is_new
 
     @property
     def notes(self) -> tuple[str, ...]:

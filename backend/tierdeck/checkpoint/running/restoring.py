@@ -24,6 +24,7 @@ from tierdeck.checkpoint.running.branch import (
 )
 from tierdeck.checkpoint.running.choose import Chosen
 from tierdeck.checkpoint.running.spending import Spending, rewound, spending_at
+from tierdeck.checkpoint.running.turn_state import WRITER
 from tierdeck.errors import CheckpointError
 
 
@@ -51,7 +52,7 @@ def stand_at(folder: SessionFolder, chosen: Chosen) -> Standing:
         journal = Journal(folder.path, chosen.branch, line=BranchLine(folder.session_id, chosen.branch))
     if journal is None or chosen.branch is None or lacks(journal, chosen.checkpoint.pending_operations):
         stands = go_back(folder, chosen.path.name, chosen.checkpoint, chosen.pointer)
-        return replace(stands, skipped=chosen.skipped, problems=_problems(chosen.pointer, stands.journal))
+        return replace(stands, skipped=chosen.skipped, problems=_problems(chosen, stands.journal, journal))
     there = account_at(folder.path, chosen.checkpoint)
     spent, tokens = journal.line.spent_before, journal.line.tokens_before
     spending = known_at_least(there.on_branch(spent, tokens), journal)
@@ -62,7 +63,7 @@ def stand_at(folder: SessionFolder, chosen: Chosen) -> Standing:
         spending,
         journal,
         chosen.skipped,
-        _problems(chosen.pointer, journal),
+        _problems(chosen, journal, journal),
     )
 
 
@@ -203,5 +204,13 @@ def last_unsaved_ns(folder: SessionFolder) -> int:
     return latest_ns
 
 
-def _problems(pointer: HeadPointer, journal: Journal) -> tuple[str, ...]:
-    return (*(() if pointer.problem is None else (pointer.problem,)), *journal.notes)
+def _problems(chosen: Chosen, journal: Journal, left: Journal | None) -> tuple[str, ...]:
+    """What is wrong besides the checkpoints; `left` is the journal of the branch that the checkpoint is of."""
+    said = [] if chosen.pointer.problem is None else [chosen.pointer.problem]
+    turn = chosen.checkpoint.turn
+    # Each turn that ends stands in it. What an import made never had one.
+    if left is not None and left.is_new and turn > 0 and WRITER in chosen.checkpoint.writer:
+        said.append(
+            f"{left.path.name}: the journal is gone: calls made after turn {turn} are not known, and are made again"
+        )
+    return (*said, *journal.notes)

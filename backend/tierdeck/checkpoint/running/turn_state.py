@@ -14,6 +14,8 @@ from tierdeck.checkpoint.checkpoint import Checkpoint, Operation, Origin, Reason
 from tierdeck.checkpoint.loss import Loss
 from tierdeck.checkpoint.running.spending import Spending
 
+WRITER = "tierdeck"  # among the writers of what a running session saved
+
 
 @dataclass(frozen=True, slots=True)
 class TurnState:
@@ -87,4 +89,4 @@ def _writer() -> Mapping[str, str]:
         ours = version("tierdeck")
     except PackageNotFoundError:
         ours = "?"
-    return {"tierdeck": ours, "python": platform.python_version()}
+    return {WRITER: ours, "python": platform.python_version()}

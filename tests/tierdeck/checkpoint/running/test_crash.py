@@ -45,6 +45,15 @@ def test_an_agent_killed_at_turn_5_of_9_ends_with_the_same_answer_and_does_nothi
     assert report.problems == []
 
 
+def test_a_journal_that_is_gone_is_said_before_calls_are_made_again(tmp_path: Path) -> None:
+    run_agent(Plan(str(tmp_path), dies="5:end", waits=True))
+    [journal] = tmp_path.rglob("*.rlmjournal")
+    journal.unlink()
+    report = run_agent(Plan(str(tmp_path)))
+    assert report is not None
+    assert f"{journal.name}: the journal is gone: calls made after turn" in report.note
+
+
 @pytest.mark.case("K27", "K28")
 def test_an_agent_killed_before_its_first_checkpoint_begins_anew_and_does_nothing_twice(tmp_path: Path) -> None:
     run_agent(Plan(str(tmp_path), dies="3:mail", every=5))

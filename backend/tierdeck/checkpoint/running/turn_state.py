@@ -19,7 +19,7 @@ WRITER = "tierdeck"  # among the writers of what a running session saved
 
 @dataclass(frozen=True, slots=True)
 class TurnState:
-    """The agent's own objects, not copies: what they hold when a checkpoint is packed is what is saved."""
+    """The agent's own objects, not copies: what they hold when a checkpoint is taken is what is saved."""
 
     variables: Mapping[str, object]
     messages: Sequence[object] = ()

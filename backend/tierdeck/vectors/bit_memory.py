@@ -18,13 +18,13 @@ from tierdeck.errors import StoppedError
 from tierdeck.vectors.chunk_blobs import CHUNK_SLOTS
 from tierdeck.vectors.large_room import RoomsAhead
 from tierdeck.vectors.query_planes import QueryPlanes
+from tierdeck.vectors.scan_buffers import ScanBuffers
 from tierdeck.vectors.sign_bits import (
     WORD_BITS,
     Scales,
     Words,
     differing_bits,
-    estimated_cosines,
-    sign_bits,
+    scores_by_signs,
     words_of,
 )
 
@@ -134,15 +134,15 @@ class BitMemory:
 
     def scores(
         self,
-        query: NDArray[np.float32],
+        query: QueryPlanes,
+        buffers: ScanBuffers,
         differing: NDArray[np.uint16],
         out: NDArray[np.float32],
         should_stop: Callable[[], bool] | None = None,
     ) -> None:
-        """The estimated cosine of each slot's vector with the query, but for a constant, by the signs gone through.
+        """How near the vector in each slot is to the query, by the signs gone through: see `scores_by_signs`.
 
         Args:
-            query: at unit length.
             differing: (slots,), filled with how many of those signs differ.
             out: (slots,), filled; -inf where there is no vector.
             should_stop: asked before every 65,536 vectors (1 ms of 1,536 dimensions).
@@ -150,46 +150,46 @@ class BitMemory:
         Raises:
             StoppedError: it said so.
         """
-        signs = sign_bits(query[None, :], self.mean)[0, self._scanned]
+        signs = query.signs[self._scanned]
         for number, segment in enumerate(self._segments):
             if should_stop is not None and should_stop():
                 raise StoppedError("search: stopped")
             part = slice(number * self._segment_slots, min(len(out), (number + 1) * self._segment_slots))
             slots = slice(0, part.stop - part.start)
-            differing_bits(segment.scanned[:, slots], signs, differing[part])
+            differing_bits(segment.scanned[:, slots], signs, buffers, differing[part])
             scales = segment.scales[:, slots]
-            estimated_cosines(differing[part], self._scanned_signs, scales, query, self.mean, out=out[part])
+            scores_by_signs(differing[part], self._scanned_signs, scales, query.distance, out[part])
 
     def closer_scores(
-        self, slots: NDArray[np.intp], differing: NDArray[np.uint16], query: NDArray[np.float32]
+        self, slots: NDArray[np.intp], differing: NDArray[np.uint16], query: QueryPlanes, buffers: ScanBuffers
     ) -> NDArray[np.float32]:
         """The same of slots given in order, by all signs.
 
         Args:
             differing: how many of the signs gone through differ, of each of them.
         """
-        signs = sign_bits(query[None, :], self.mean)[0, self._others]
+        signs = query.signs[self._others]
         counts, scales = np.empty(len(slots), np.uint16), np.empty((2, len(slots)), np.float32)
         for segment, within, places in self._by_segment(slots):
-            words = np.ascontiguousarray(segment.others.take(within, axis=0).T)
-            differing_bits(words, signs, counts[places])
+            words = buffers.room("others", np.uint64, len(within), len(signs))
+            segment.others.take(within, axis=0, out=words, mode="clip")
+            differing_bits(words.T, signs, buffers, counts[places])
             _take(segment.scales, within, scales[:, places])
         counts += differing
         found = np.empty(len(slots), np.float32)
-        estimated_cosines(counts, len(self.mean), scales, query, self.mean, out=found)
+        scores_by_signs(counts, len(self.mean), scales, query.distance, found)
         return found
 
-    def cosines(self, slots: NDArray[np.intp], query: QueryPlanes) -> NDArray[np.float32]:
+    def cosines(self, slots: NDArray[np.intp], query: QueryPlanes, buffers: ScanBuffers) -> NDArray[np.float32]:
         """The estimated cosine of the vector in each slot, given in order, with the query, by its own numbers."""
-        words = np.empty((words_of(len(self.mean)), _SLOTS_AT_ONCE), np.uint64)
-        scales = np.empty((2, _SLOTS_AT_ONCE), np.float32)
         found = np.empty(len(slots), np.float32)
         for segment, within, places in self._by_segment(slots):
-            there = slice(0, len(within))
-            _take(segment.scanned, within, words[self._scanned, there])
-            words[self._others, there] = segment.others.take(within, axis=0).T
-            _take(segment.scales, within, scales[:, there])
-            found[places] = query.cosines(words[:, there], scales[:, there])
+            words = buffers.room("words", np.uint64, words_of(len(self.mean)), len(within))
+            scales = buffers.room("scales", np.float32, 2, len(within))
+            _take(segment.scanned, within, words[self._scanned])
+            words[self._others] = segment.others.take(within, axis=0).T
+            _take(segment.scales, within, scales)
+            found[places] = query.cosines(words, scales, buffers)
         return found
 
     def last_slot(self) -> int | None:

@@ -5,39 +5,31 @@
 
 from __future__ import annotations
 
+import math
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+_N = TypeVar("_N", bound=np.generic)
+
 
 class ScanBuffers:
-    """What one scan works in; what is taken from it is valid until the same is taken again."""
+    """What one scan works in, by what it is for."""
 
     def __init__(self) -> None:
-        self._scores = np.empty(0, np.float32)
-        self._counts = np.empty(0, np.uint16)
-        self._vectors = np.empty(0, np.float32)
+        self._kept: dict[str, NDArray[np.uint8]] = {}
 
-    def scores(self, slots: int) -> NDArray[np.float32]:
-        """Room for a number of each slot."""
-        if len(self._scores) < slots:
-            self._scores = np.empty(slots + slots // 8, np.float32)
-        return self._scores[:slots]
-
-    def counts(self, slots: int) -> NDArray[np.uint16]:
-        """Room for a small count of each slot."""
-        if len(self._counts) < slots:
-            self._counts = np.empty(slots + slots // 8, np.uint16)
-        return self._counts[:slots]
-
-    def vectors(self, rows: int, dimensions: int) -> NDArray[np.float32]:
-        """Room for so many vectors, (rows, dimensions)."""
-        if len(self._vectors) < rows * dimensions:
-            self._vectors = np.empty(rows * dimensions, np.float32)
-        return self._vectors[: rows * dimensions].reshape(rows, dimensions)
+    def room(self, what_for: str, kind: type[_N], *shape: int) -> NDArray[_N]:
+        """Room of that shape, of any content; valid until room for the same is taken again."""
+        needed = math.prod(shape) * np.dtype(kind).itemsize
+        kept = self._kept.get(what_for)
+        if kept is None or len(kept) < needed:
+            kept = self._kept[what_for] = np.empty(needed + needed // 8, np.uint8)
+        return kept[:needed].view(kind).reshape(shape)
 
 
 class SpareBuffers:

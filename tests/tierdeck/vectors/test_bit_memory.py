@@ -12,7 +12,8 @@ from tierdeck.errors import StoppedError
 from tierdeck.vectors.bit_memory import BitMemory
 from tierdeck.vectors.chunk_blobs import CHUNK_SLOTS
 from tierdeck.vectors.query_planes import QueryPlanes
-from tierdeck.vectors.sign_bits import estimated_cosines, scales_of, sign_bits
+from tierdeck.vectors.scan_buffers import ScanBuffers
+from tierdeck.vectors.sign_bits import scales_of, scores_by_signs, sign_bits
 
 
 def mean_of(dimensions: int) -> NDArray[np.float32]:
@@ -56,7 +57,7 @@ def test_what_is_held_is_what_was_put_last_and_not_dropped(
         scores = np.empty(memory.slots_count, np.float32)
         differing = np.empty(memory.slots_count, np.uint16)
         query = np.full(dimensions, dimensions**-0.5, np.float32)
-        memory.scores(query, differing, scores)
+        memory.scores(QueryPlanes(query, memory.mean), ScanBuffers(), differing, scores)
         slots = np.flatnonzero(scores > -np.inf)
         (chunks, offsets), numbers = memory.placed(slots), memory.numbers(slots)
         assert sorted(memory.chunks) == sorted(held)
@@ -82,14 +83,15 @@ def assert_estimates_are_of(
     """The estimates of slots are those of the vectors themselves, wherever their words lie."""
     mean, bits = memory.mean, sign_bits(vectors, memory.mean)
     scales, signs = scales_of(vectors, mean).T, np.empty(len(vectors), np.float32)
-    apart = np.bitwise_count(bits ^ sign_bits(query[None, :], mean)).sum(axis=1, dtype=np.uint16)
-    estimated_cosines(apart, len(mean), scales, query, mean, signs)
+    planes, buffers = QueryPlanes(query, mean), ScanBuffers()
+    apart = np.bitwise_count(bits ^ planes.signs).sum(axis=1, dtype=np.uint16)
+    scores_by_signs(apart, len(mean), scales, planes.distance, signs)
     if memory.are_halved:
-        assert memory.closer_scores(slots, differing, query) == pytest.approx(signs, abs=1e-6)
+        assert memory.closer_scores(slots, differing, planes, buffers) == pytest.approx(signs, abs=1e-6)
     else:
         assert (differing == apart).all()
-    planes = QueryPlanes(query, mean)
-    assert memory.cosines(slots, planes) == pytest.approx(planes.cosines(bits.T, scales), abs=1e-6)
+    wanted = planes.cosines(bits.T, scales, buffers)
+    assert memory.cosines(slots, planes, buffers) == pytest.approx(wanted, abs=1e-6)
 
 
 def test_a_scan_stops_when_nobody_waits_for_it_any_more() -> None:
@@ -97,4 +99,4 @@ def test_a_scan_stops_when_nobody_waits_for_it_any_more() -> None:
     put(memory, 1, 1)
     differing, scores = np.empty(CHUNK_SLOTS, np.uint16), np.empty(CHUNK_SLOTS, np.float32)
     with pytest.raises(StoppedError):
-        memory.scores(memory.mean, differing, scores, lambda: True)
+        memory.scores(QueryPlanes(memory.mean, memory.mean), ScanBuffers(), differing, scores, lambda: True)

@@ -10,14 +10,15 @@ from numpy.typing import NDArray
 
 from tests.tierdeck.vectors.test_sign_bits import counted, drawn
 from tierdeck.vectors.query_planes import QueryPlanes
-from tierdeck.vectors.sign_bits import estimated_cosines, scales_of, sign_bits
+from tierdeck.vectors.scan_buffers import ScanBuffers
+from tierdeck.vectors.sign_bits import scales_of, scores_by_signs, sign_bits
 
 
 def by_planes(
     query: NDArray[np.float32], vectors: NDArray[np.float32], mean: NDArray[np.float32]
 ) -> NDArray[np.float32]:
     words = np.ascontiguousarray(sign_bits(vectors, mean).T)
-    return QueryPlanes(query, mean).cosines(words, scales_of(vectors, mean).T)
+    return QueryPlanes(query, mean).cosines(words, scales_of(vectors, mean).T, ScanBuffers())
 
 
 @given(st.integers(0, 2**32), st.integers(1, 40), st.integers(2, 300))
@@ -29,8 +30,8 @@ def test_the_planes_give_what_multiplying_gives(seed: int, rows: int, dimensions
     distances = np.linalg.norm(vectors - mean, axis=1)
     wanted = distances * (signs @ aside) * (np.pi / 2) ** 0.5 / dimensions**0.5 + vectors @ mean
     wanted += query @ mean - mean @ mean
-    # No number is off by more than half a level of 63.
-    level = float(aside.max() - aside.min()) / 63
+    # No number is off by more than half a level of 31.
+    level = 2 * float(np.abs(aside).max()) / 31
     most = level / 2 * dimensions**0.5 * (np.pi / 2) ** 0.5 * distances
     assert (np.abs(by_planes(query, vectors, mean) - wanted) <= most + 1e-5).all()
 
@@ -42,9 +43,10 @@ def test_the_estimate_is_as_near_as_is_said_and_nearer_than_by_signs_alone() -> 
     exact = np.delete(vectors @ query, 7)
     apart = np.delete(by_planes(query, vectors, mean), 7) - exact
     scales, signs = scales_of(vectors, mean).T, np.empty(len(vectors), np.float32)
-    estimated_cosines(np.array(counted(vectors, query, mean), np.uint16), 512, scales, query, mean, signs)
+    planes = QueryPlanes(query, mean)
+    scores_by_signs(np.array(counted(vectors, query, mean), np.uint16), 512, scales, planes.distance, signs)
     apart_by_signs = np.delete(signs, 7) + mean @ query - mean @ mean - exact
-    said = QueryPlanes(query, mean).error * float(scales[0].mean())
+    said = planes.error * float(scales[0].mean())
     assert float(apart.std()) == pytest.approx(said, rel=0.15)
     assert apart.std() < 0.8 * apart_by_signs.std()
 

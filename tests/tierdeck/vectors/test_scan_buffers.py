@@ -38,15 +38,16 @@ def best(scan: BitScan, rows: int) -> tuple[list[str], list[float]]:
     return scan.ids(slots), cosines.tolist()
 
 
-def test_a_buffer_grows_and_is_used_again() -> None:
+def test_room_for_the_same_grows_and_is_used_again() -> None:
     buffers = ScanBuffers()
-    first = buffers.vectors(3, 5)
+    first = buffers.room("vectors", np.float32, 3, 5)
     assert first.shape == (3, 5)
-    assert np.shares_memory(first, buffers.vectors(1, 15))
-    assert not np.shares_memory(first, buffers.vectors(4, 5))
-    assert buffers.scores(1_000).shape == (1_000,)
-    assert np.shares_memory(buffers.scores(1_000), buffers.scores(1_050))
-    assert buffers.counts(1_000).shape == (1_000,)
+    assert first.dtype == np.dtype(np.float32)
+    assert np.shares_memory(first, buffers.room("vectors", np.uint16, 1, 15))
+    assert not np.shares_memory(first, buffers.room("scores", np.float32, 3, 5))
+    assert not np.shares_memory(first, buffers.room("vectors", np.float32, 4, 5))
+    kept = buffers.room("scores", np.float32, 1_000)
+    assert np.shares_memory(kept, buffers.room("scores", np.float32, 1_050))
 
 
 def test_what_is_lent_is_lent_to_one_only_and_comes_back() -> None:

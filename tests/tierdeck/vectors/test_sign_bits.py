@@ -8,11 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from tierdeck.vectors.scan_buffers import ScanBuffers
 from tierdeck.vectors.sign_bits import (
     best_slots,
     differing_bits,
-    estimated_cosines,
     scales_of,
+    scores_by_signs,
     sign_bits,
     words_of,
 )
@@ -27,7 +28,7 @@ def drawn(seed: int, rows: int, dimensions: int) -> NDArray[np.float32]:
 def counted(vectors: NDArray[np.float32], query: NDArray[np.float32], mean: NDArray[np.float32]) -> list[int]:
     words = np.ascontiguousarray(sign_bits(vectors, mean).T)
     found = np.empty(len(vectors), np.uint16)
-    differing_bits(words, sign_bits(query[None, :], mean)[0], found)
+    differing_bits(words, sign_bits(query[None, :], mean)[0], ScanBuffers(), found)
     return [int(count) for count in found]
 
 
@@ -46,7 +47,7 @@ def test_as_many_signs_differ_as_there_are_numbers_on_other_sides_of_the_mean(
 def test_the_blocks_of_a_scan_leave_out_no_slot(block: int, monkeypatch: pytest.MonkeyPatch) -> None:
     vectors, mean = drawn(3, 50, 100), np.zeros(100, np.float32)
     whole = counted(vectors, vectors[0], mean)
-    monkeypatch.setattr("tierdeck.vectors.sign_bits._BLOCK_SLOTS", block)
+    monkeypatch.setattr("tierdeck.vectors.sign_bits._BLOCK_WORDS", block)
     assert counted(vectors, vectors[0], mean) == whole
     assert whole[0] == 0
 
@@ -58,26 +59,28 @@ def test_signs_take_a_bit_each_in_words_of_64(dimensions: int, words: int) -> No
 
 
 @given(st.integers(0, 2**32), st.integers(2, 64))
-def test_the_estimate_of_the_same_vector_is_its_cosine_but_for_what_the_query_adds(
+def test_the_fewer_signs_differ_the_higher_is_the_score_of_vectors_as_far_from_the_mean(
     seed: int, dimensions: int
 ) -> None:
-    vectors = drawn(seed, 4, dimensions)
-    mean = (vectors.mean(axis=0) / 2).astype(np.float32)
-    query = vectors[0]
-    found = np.empty(1, np.float32)
-    estimated_cosines(np.zeros(1, np.uint16), dimensions, scales_of(vectors[:1], mean).T, query, mean, found)
-    assert float(found[0] + mean @ query - mean @ mean) == pytest.approx(1.0, abs=1e-5)
+    vectors, distance = drawn(seed, 1, dimensions), 0.7
+    differing = np.arange(dimensions + 1, dtype=np.uint16)
+    scales = np.repeat(scales_of(vectors, np.zeros(dimensions, np.float32)).T, dimensions + 1, axis=1)
+    found = np.empty(dimensions + 1, np.float32)
+    scores_by_signs(differing, dimensions, scales, distance, found)
+    assert (np.diff(found) < 0).all()
+    assert found[0] == pytest.approx(-found[-1], abs=1e-5)  # the opposite side
 
 
-def test_estimates_follow_the_exact_cosines_of_long_vectors() -> None:
+def test_scores_follow_the_exact_cosines_of_long_vectors() -> None:
     vectors = drawn(5, 2_000, 512) + np.float32(0.05)  # crowded on one side of the origin
     vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
     mean, query = vectors.mean(axis=0), vectors[7]
     differing = np.array(counted(vectors, query, mean), np.uint16)
     found = np.empty(len(vectors), np.float32)
-    estimated_cosines(differing, 512, scales_of(vectors, mean).T, query, mean, found)
+    scores_by_signs(differing, 512, scales_of(vectors, mean).T, float(np.linalg.norm(query - mean)), found)
     found += mean @ query - mean @ mean
-    assert np.abs(found - vectors @ query).max() < 0.2
+    assert np.abs(np.delete(found - vectors @ query, 7)).max() < 0.2
+    assert int(np.argmax(found)) == 7
     assert np.corrcoef(found, vectors @ query)[0, 1] > 0.6
 
 

@@ -25,8 +25,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tierdeck.checkpoint.file.key_file import key_named
 from tierdeck.checkpoint.folder import RetentionPolicy, SessionFolder, policy_of
-from tierdeck.checkpoint.key_file import key_named
 from tierdeck.checkpoint.running import CallRules, Checkpointed, RunningSession, open_running, tidy
 from tierdeck.config import CheckpointSettings, PromotionSettings, SearchSettings
 from tierdeck.errors import ConflictError

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import sys
 
-from tests.tierdeck.checkpoint.fuzzing import Fuzzer
+from tests.tierdeck.checkpoint.file.fuzzing import Fuzzer
 
 _STEP = 10_000
 

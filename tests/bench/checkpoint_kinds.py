@@ -22,7 +22,7 @@ import numpy as np
 from pydantic import BaseModel
 
 from tests.bench.checkpoint_formats import langgraph_serializer
-from tests.tierdeck.checkpoint.values import same
+from tests.tierdeck.checkpoint.every_value import same
 from tierdeck.checkpoint import (
     AGENT_LIMITS,
     Checkpoint,

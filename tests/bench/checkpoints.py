@@ -30,7 +30,7 @@ from tests.bench.checkpoint_formats import OTHERS, Format, formats, versions
 from tests.bench.checkpoint_kinds import NOTE, table_of_kinds
 from tests.bench.checkpoint_states import State, checkpoint_of, large, one_among_many, small, typical
 from tests.bench.other_environment import is_other_python, other_python
-from tests.tierdeck.checkpoint.values import same
+from tests.tierdeck.checkpoint.every_value import same
 from tierdeck.checkpoint import (
     AGENT_LIMITS,
     Checkpoint,

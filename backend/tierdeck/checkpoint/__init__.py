@@ -8,19 +8,19 @@ with open_checkpoint(path, limits=AGENT_LIMITS) as file:
 """
 
 from tierdeck.checkpoint.checkpoint import Checkpoint, Operation, Origin, Unread
-from tierdeck.checkpoint.header import Head
+from tierdeck.checkpoint.file.header import Head
+from tierdeck.checkpoint.file.load import load_checkpoint, read_losses, read_operations
+from tierdeck.checkpoint.file.pack import Packed, pack, pack_checkpoint
+from tierdeck.checkpoint.file.publish import publish
+from tierdeck.checkpoint.file.reading import CheckpointFile, InMemory, open_checkpoint, read_head
+from tierdeck.checkpoint.file.seal import Sealed, seal
+from tierdeck.checkpoint.file.snapshot import Snapshot, take_snapshot
+from tierdeck.checkpoint.file.summary import Summary
+from tierdeck.checkpoint.file.table import Section, Table, UnitEntry
+from tierdeck.checkpoint.kinds.loss import Loss
+from tierdeck.checkpoint.kinds.records import Inert, Placeholder, Record, Unsaved
 from tierdeck.checkpoint.limits import AGENT_LIMITS, CONSOLE_LIMITS, Limits
-from tierdeck.checkpoint.load import load_checkpoint, read_losses, read_operations
-from tierdeck.checkpoint.loss import Loss
-from tierdeck.checkpoint.pack import Packed, pack, pack_checkpoint
-from tierdeck.checkpoint.publish import publish
-from tierdeck.checkpoint.reading import CheckpointFile, InMemory, open_checkpoint, read_head
-from tierdeck.checkpoint.records import Inert, Placeholder, Record, Unsaved
-from tierdeck.checkpoint.revive import with_classes
-from tierdeck.checkpoint.seal import Sealed, seal
-from tierdeck.checkpoint.snapshot import Snapshot, take_snapshot
-from tierdeck.checkpoint.summary import Summary
-from tierdeck.checkpoint.table import Section, Table, UnitEntry
+from tierdeck.checkpoint.values.revive import with_classes
 
 __all__ = [
     "AGENT_LIMITS",

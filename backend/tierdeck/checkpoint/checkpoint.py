@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from tierdeck.checkpoint.loss import Loss
+from tierdeck.checkpoint.kinds.loss import Loss
 
 Reason = Literal["auto", "manual", "pre-restore", "exit"]
 REASONS = frozenset({"auto", "manual", "pre-restore", "exit"})

@@ -12,8 +12,8 @@ from contextlib import suppress
 from hashlib import blake2b
 from pathlib import Path
 
+from tierdeck.checkpoint.file.header import HEADER_BYTES, TRAILER_BYTES
 from tierdeck.checkpoint.folder import SessionFolder, open_session_folder
-from tierdeck.checkpoint.header import HEADER_BYTES, TRAILER_BYTES
 from tierdeck.checkpoint.running import fork, rewind
 from tierdeck.checkpoint.version import MAJOR
 from tierdeck.demo.event import at_ms

@@ -24,9 +24,9 @@ from tierdeck.checkpoint import (
     pack_checkpoint,
     seal,
 )
+from tierdeck.checkpoint.kinds.loss import Loss
+from tierdeck.checkpoint.kinds.records import Inert, Record
 from tierdeck.checkpoint.limits import MB
-from tierdeck.checkpoint.loss import Loss
-from tierdeck.checkpoint.records import Inert, Record
 
 TIGHT = Limits(file_bytes=4 * MB, section_bytes=MB, raw_bytes=4 * MB, table_bytes=MB, memory_bytes=16 * MB)
 

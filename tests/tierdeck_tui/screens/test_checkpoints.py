@@ -96,7 +96,7 @@ async def test_variables_are_listed_from_the_table_and_one_is_decoded_when_it_is
     deck: Deck, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     decoded: list[str] = []
-    from tierdeck.checkpoint.reading import CheckpointFile
+    from tierdeck.checkpoint.file.reading import CheckpointFile
 
     whole = CheckpointFile.value
 

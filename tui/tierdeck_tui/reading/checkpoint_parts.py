@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Literal, get_args
 
 from tierdeck.checkpoint import CheckpointFile
-from tierdeck.checkpoint.table import PART
+from tierdeck.checkpoint.file.table import PART
 
 PartName = Literal["working_memory", "messages", "trajectory", "pending", "cells"]
 PART_NAMES: tuple[PartName, ...] = get_args(PartName)

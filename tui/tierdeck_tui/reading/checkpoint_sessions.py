@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
+from tierdeck.checkpoint.file.key_file import key_named
 from tierdeck.checkpoint.folder import (
     Answer,
     Listed,
@@ -22,7 +23,6 @@ from tierdeck.checkpoint.folder.lease import LEASE_FILE
 from tierdeck.checkpoint.folder.locks import is_locked
 from tierdeck.checkpoint.folder.requests import CLAIM_FILE, list_answers, read_request
 from tierdeck.checkpoint.folder.sessions import session_folders
-from tierdeck.checkpoint.key_file import key_named
 from tierdeck.config import Settings
 from tierdeck.errors import CheckpointError
 

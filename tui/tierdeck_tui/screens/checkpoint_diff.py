@@ -15,8 +15,8 @@ from textual.message import Message
 from textual.screen import ModalScreen
 from textual.worker import get_current_worker
 
+from tierdeck.checkpoint.file.table import VARIABLE
 from tierdeck.checkpoint.folder import Diff, Listed
-from tierdeck.checkpoint.table import VARIABLE
 from tierdeck.errors import TierdeckError
 from tierdeck_tui.actions import bindings_for
 from tierdeck_tui.reading.checkpoint_contents import read_two_values, read_value

@@ -8,7 +8,7 @@ from textual import events, on
 from textual.widget import Widget
 from textual.widgets import Input
 
-from tierdeck.checkpoint.summary import MAX_LABEL_CHARS
+from tierdeck.checkpoint.file.summary import MAX_LABEL_CHARS
 from tierdeck_tui.screens.dialog import Dialog
 from tierdeck_tui.view.sanitise import visible
 from tierdeck_tui.widgets.dialog_button import DialogButton

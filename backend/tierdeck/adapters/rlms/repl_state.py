@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from rlm.environments import LocalREPL, extract_tool_value
 
 from tierdeck.checkpoint import Inert, Placeholder
-from tierdeck.checkpoint.instances import inert_of
+from tierdeck.checkpoint.kinds.instances import inert_of
 
 _ANSWER = "answer"
 _HISTORY = "history"

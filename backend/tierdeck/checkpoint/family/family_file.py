@@ -19,8 +19,8 @@ from hashlib import blake2b
 from typing import TypeVar
 
 from tierdeck.checkpoint.checkpoint import Checkpoint, Operation, OperationState
+from tierdeck.checkpoint.kinds.loss import MAX_LOSSES, Loss
 from tierdeck.checkpoint.limits import MB
-from tierdeck.checkpoint.loss import MAX_LOSSES, Loss
 from tierdeck.checkpoint.version import checked_version, parse_version
 from tierdeck.errors import CheckpointLimitError, DamagedCheckpointError
 

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tierdeck.checkpoint.family.family_file import MAX_FAMILY_BYTES, FamilyCheckpoint, read_family_checkpoint
+from tierdeck.checkpoint.file.pack import pack_checkpoint
 from tierdeck.checkpoint.folder import open_session_folder
-from tierdeck.checkpoint.loss import Loss
-from tierdeck.checkpoint.pack import pack_checkpoint
+from tierdeck.checkpoint.kinds.loss import Loss
 from tierdeck.errors import CheckpointError, CheckpointLimitError, NotFoundError, TierdeckError
 
 _FLAGS = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC

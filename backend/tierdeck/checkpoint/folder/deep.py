@@ -14,10 +14,10 @@ from contextlib import suppress
 from dataclasses import asdict
 from typing import Any, cast
 
+from tierdeck.checkpoint.file.load import load_checkpoint
+from tierdeck.checkpoint.file.reading import CheckpointFile
 from tierdeck.checkpoint.folder.listing import State
 from tierdeck.checkpoint.limits import MB, Limits
-from tierdeck.checkpoint.load import load_checkpoint
-from tierdeck.checkpoint.reading import CheckpointFile
 from tierdeck.errors import CheckpointError, DamagedCheckpointError, NewerCheckpointError, StoppedError
 
 TIMEOUT_S = 600.0

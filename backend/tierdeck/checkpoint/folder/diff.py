@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tierdeck.checkpoint.reading import CheckpointFile
-from tierdeck.checkpoint.table import UnitEntry
+from tierdeck.checkpoint.file.reading import CheckpointFile
+from tierdeck.checkpoint.file.table import UnitEntry
 
 
 @dataclass(frozen=True, slots=True)

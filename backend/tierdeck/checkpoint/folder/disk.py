@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from tierdeck.checkpoint.publish import TEMP_PREFIX
+from tierdeck.checkpoint.file.publish import TEMP_PREFIX
 from tierdeck.errors import CheckpointError, DamagedCheckpointError
 
 MAX_JSON_BYTES = 32 << 20

@@ -9,11 +9,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal, NamedTuple
 
+from tierdeck.checkpoint.file.header import HEAD_BYTES, HEADER_BYTES, parse_head
+from tierdeck.checkpoint.file.summary import Summary
 from tierdeck.checkpoint.folder.disk import disk_errors
 from tierdeck.checkpoint.folder.names import FileName, parse_file_name
-from tierdeck.checkpoint.header import HEAD_BYTES, HEADER_BYTES, parse_head
 from tierdeck.checkpoint.limits import Limits
-from tierdeck.checkpoint.summary import Summary
 from tierdeck.errors import CheckpointError, CheckpointLimitError, NewerCheckpointError
 
 State = Literal["not verified", "ok", "damaged", "newer"]

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from tierdeck.checkpoint.file.summary import MAX_LABEL_CHARS
 from tierdeck.checkpoint.folder.disk import read_json, replace_json
 from tierdeck.checkpoint.folder.names import MAX_SEQUENCE, parse_file_name
-from tierdeck.checkpoint.summary import MAX_LABEL_CHARS
 from tierdeck.errors import DamagedCheckpointError, InvalidValueError
 
 MARKS_FILE = "marks.json"

@@ -10,7 +10,7 @@ import re
 from hashlib import blake2b
 from typing import NamedTuple
 
-from tierdeck.checkpoint.summary import MAX_SESSION_BYTES
+from tierdeck.checkpoint.file.summary import MAX_SESSION_BYTES
 from tierdeck.errors import InvalidValueError
 
 SUFFIX = ".rlmckpt"

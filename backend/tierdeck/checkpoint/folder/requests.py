@@ -20,6 +20,8 @@ from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Literal
 
+from tierdeck.checkpoint.file.publish import TEMP_PREFIX, publish
+from tierdeck.checkpoint.file.summary import MAX_LABEL_CHARS
 from tierdeck.checkpoint.folder.disk import as_json, disk_errors, flush_folder, read_json
 from tierdeck.checkpoint.folder.names import parse_file_name
 from tierdeck.checkpoint.folder.requested_decision import (
@@ -28,8 +30,6 @@ from tierdeck.checkpoint.folder.requested_decision import (
     decisions_as_json,
     decisions_from_json,
 )
-from tierdeck.checkpoint.publish import TEMP_PREFIX, publish
-from tierdeck.checkpoint.summary import MAX_LABEL_CHARS
 from tierdeck.errors import ConflictError, DamagedCheckpointError, InvalidValueError, NotFoundError
 
 REQUEST_FILE = "request"

@@ -17,6 +17,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
+from tierdeck.checkpoint.file.publish import TEMP_PREFIX
 from tierdeck.checkpoint.folder.disk import disk_errors, read_json, replace_json, sweep
 from tierdeck.checkpoint.folder.head_pointer import (
     HeadPointer,
@@ -49,7 +50,6 @@ from tierdeck.checkpoint.folder.requests import (
 from tierdeck.checkpoint.folder.stored import StoredCheckpoints
 from tierdeck.checkpoint.folder.tip import current_head
 from tierdeck.checkpoint.limits import CONSOLE_LIMITS, Limits
-from tierdeck.checkpoint.publish import TEMP_PREFIX
 from tierdeck.errors import (
     CheckpointError,
     ConflictError,

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from tierdeck.checkpoint.file.summary import Summary
 from tierdeck.checkpoint.folder.disk import disk_errors, read_json
 from tierdeck.checkpoint.folder.lease import LEASE_FILE
 from tierdeck.checkpoint.folder.listing import Owner, list_one
@@ -19,7 +20,6 @@ from tierdeck.checkpoint.folder.names import (
     session_folder_name,
 )
 from tierdeck.checkpoint.limits import CONSOLE_LIMITS, Limits
-from tierdeck.checkpoint.summary import Summary
 from tierdeck.errors import CheckpointError, InvalidValueError
 
 _LOOKED_AT = 10  # newest files tried before a session counts as one nobody can read

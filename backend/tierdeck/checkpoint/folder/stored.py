@@ -10,6 +10,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
 
+from tierdeck.checkpoint.file.pack import Packed
+from tierdeck.checkpoint.file.publish import publish
+from tierdeck.checkpoint.file.seal import seal
 from tierdeck.checkpoint.folder.disk import disk_errors
 from tierdeck.checkpoint.folder.head_pointer import read_head_pointer
 from tierdeck.checkpoint.folder.listing import Listed, Owner, file_names, list_files, list_one
@@ -27,9 +30,6 @@ from tierdeck.checkpoint.folder.tip import current_head, tip_of
 from tierdeck.checkpoint.folder.verified import read_verified
 from tierdeck.checkpoint.folder.verify import verify
 from tierdeck.checkpoint.limits import CONSOLE_LIMITS, Limits
-from tierdeck.checkpoint.pack import Packed
-from tierdeck.checkpoint.publish import publish
-from tierdeck.checkpoint.seal import seal
 from tierdeck.errors import (
     CheckpointError,
     InvalidValueError,

@@ -9,12 +9,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from tierdeck.checkpoint.file.reading import CheckpointFile
 from tierdeck.checkpoint.folder.deep import decode_in_child
 from tierdeck.checkpoint.folder.disk import disk_errors
 from tierdeck.checkpoint.folder.listing import State, Verified
 from tierdeck.checkpoint.folder.verified import read_verified, remember
 from tierdeck.checkpoint.limits import Limits
-from tierdeck.checkpoint.reading import CheckpointFile
 from tierdeck.errors import (
     CheckpointError,
     DamagedCheckpointError,

@@ -14,7 +14,7 @@ import msgpack
 from tierdeck.checkpoint.checkpoint import OPERATION_STATES, OperationState
 from tierdeck.checkpoint.journal.entry import CHOICES, Choice, Decision, Entry
 from tierdeck.checkpoint.journal.stored_value import StoredValue
-from tierdeck.checkpoint.pieces import pack_plain
+from tierdeck.checkpoint.kinds.pieces import pack_plain
 
 _MAX_ITEMS = 64
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from hashlib import blake2b
 
-from tierdeck.checkpoint.encode import encode_units
-from tierdeck.checkpoint.nodes import Source
-from tierdeck.checkpoint.pieces import pack_plain
+from tierdeck.checkpoint.kinds.pieces import pack_plain
+from tierdeck.checkpoint.values.encode import encode_units
+from tierdeck.checkpoint.values.nodes import Source
 
 _DIGEST_BYTES = 16
 

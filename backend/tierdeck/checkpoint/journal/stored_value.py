@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tierdeck.checkpoint.budget import Budget
-from tierdeck.checkpoint.decode import decode_unit
-from tierdeck.checkpoint.encode import encode_units
 from tierdeck.checkpoint.limits import AGENT_LIMITS, MB, Limits
-from tierdeck.checkpoint.nodes import Source
-from tierdeck.checkpoint.preview import preview
+from tierdeck.checkpoint.values.budget import Budget
+from tierdeck.checkpoint.values.decode import decode_unit
+from tierdeck.checkpoint.values.encode import encode_units
+from tierdeck.checkpoint.values.nodes import Source
+from tierdeck.checkpoint.values.preview import preview
 
 SHORT_BYTES = 4_096
 MAX_VALUE_BYTES = 64 * MB  # of one value: a call that gives more is asked about when it comes again

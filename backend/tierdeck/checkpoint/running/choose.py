@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tierdeck.checkpoint.checkpoint import Checkpoint
+from tierdeck.checkpoint.file.load import load_checkpoint
+from tierdeck.checkpoint.file.reading import open_checkpoint
 from tierdeck.checkpoint.folder import HeadPointer, Listed, SessionFolder, Skipped
 from tierdeck.checkpoint.limits import AGENT_LIMITS
-from tierdeck.checkpoint.load import load_checkpoint
-from tierdeck.checkpoint.reading import open_checkpoint
 from tierdeck.errors import CheckpointError, CheckpointKeyError, DamagedCheckpointError, NotFoundError
 
 _NAMED = 3

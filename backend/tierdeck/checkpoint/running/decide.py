@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from tierdeck.checkpoint.file.load import read_operations
+from tierdeck.checkpoint.file.reading import open_checkpoint
 from tierdeck.checkpoint.folder import Listed, SessionFolder
 from tierdeck.checkpoint.journal import Decision, Entry, Journal
-from tierdeck.checkpoint.load import read_operations
-from tierdeck.checkpoint.reading import open_checkpoint
 from tierdeck.checkpoint.running.decisions import check_decisions
 from tierdeck.checkpoint.running.desk import Desk
 from tierdeck.checkpoint.running.question import CallRules, OpenOperation, Question

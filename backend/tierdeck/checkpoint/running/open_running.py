@@ -6,8 +6,8 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+from tierdeck.checkpoint.file.key_file import checked_key
 from tierdeck.checkpoint.folder import SessionFolder, open_session_folder
-from tierdeck.checkpoint.key_file import checked_key
 from tierdeck.checkpoint.limits import AGENT_LIMITS
 from tierdeck.checkpoint.running.question import CallRules
 from tierdeck.checkpoint.running.running_session import RunningSession

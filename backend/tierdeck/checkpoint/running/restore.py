@@ -8,11 +8,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from tierdeck.checkpoint.checkpoint import Checkpoint
+from tierdeck.checkpoint.file.reading import read_head
 from tierdeck.checkpoint.folder import HeadPointer, Request, SessionFolder, open_session_folder
 from tierdeck.checkpoint.folder.requested_decision import RequestedDecision
 from tierdeck.checkpoint.journal import NO_DECISIONS, Decisions
 from tierdeck.checkpoint.limits import AGENT_LIMITS
-from tierdeck.checkpoint.reading import read_head
 from tierdeck.checkpoint.running.branch import BranchStart, current_branch, new_branch
 from tierdeck.checkpoint.running.choose import load_from
 from tierdeck.checkpoint.running.decisions import check_decisions

@@ -10,11 +10,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from tierdeck.checkpoint.checkpoint import Checkpoint, Operation, Origin
+from tierdeck.checkpoint.file.pack import pack_checkpoint
 from tierdeck.checkpoint.folder import SessionFolder, Skipped
 from tierdeck.checkpoint.folder.head_pointer import HeadPointer
 from tierdeck.checkpoint.folder.listing import file_names
 from tierdeck.checkpoint.journal import NO_DECISIONS, BranchLine, Decisions, Journal, journalled_branches
-from tierdeck.checkpoint.pack import pack_checkpoint
 from tierdeck.checkpoint.running.branch import (
     BranchStart,
     begin_branch,

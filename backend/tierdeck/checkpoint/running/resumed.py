@@ -8,7 +8,7 @@ from pathlib import Path
 
 from tierdeck.checkpoint.checkpoint import Checkpoint
 from tierdeck.checkpoint.folder import Skipped
-from tierdeck.checkpoint.loss import Loss
+from tierdeck.checkpoint.kinds.loss import Loss
 from tierdeck.checkpoint.running.question import Question
 from tierdeck.checkpoint.running.spending import Spending
 

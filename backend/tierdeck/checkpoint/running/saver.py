@@ -11,8 +11,8 @@ from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from tierdeck.checkpoint.file.snapshot import Snapshot
 from tierdeck.checkpoint.folder import SavedCheckpoint
-from tierdeck.checkpoint.snapshot import Snapshot
 
 
 @dataclass(slots=True, eq=False)

@@ -7,13 +7,13 @@ from dataclasses import dataclass, replace
 from types import CodeType
 
 from tierdeck.checkpoint.checkpoint import Checkpoint
+from tierdeck.checkpoint.file.pack import Packed, pack
+from tierdeck.checkpoint.file.snapshot import Snapshot, take_snapshot
+from tierdeck.checkpoint.file.summary import Summary
 from tierdeck.checkpoint.folder import SavedCheckpoint, SessionFolder
 from tierdeck.checkpoint.limits import AGENT_LIMITS
-from tierdeck.checkpoint.pack import Packed, pack
 from tierdeck.checkpoint.running.saver import BackgroundSaver
 from tierdeck.checkpoint.running.troubles import Troubles, sentence
-from tierdeck.checkpoint.snapshot import Snapshot, take_snapshot
-from tierdeck.checkpoint.summary import Summary
 from tierdeck.errors import TierdeckError
 
 

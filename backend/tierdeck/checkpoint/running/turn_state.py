@@ -11,7 +11,7 @@ from importlib.metadata import PackageNotFoundError, version
 from types import CodeType
 
 from tierdeck.checkpoint.checkpoint import Checkpoint, Operation, Origin, Reason, Unread
-from tierdeck.checkpoint.loss import Loss
+from tierdeck.checkpoint.kinds.loss import Loss
 from tierdeck.checkpoint.running.spending import Spending
 
 WRITER = "tierdeck"  # among the writers of what a running session saved

@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Literal
 
+from tierdeck.checkpoint.file.load import read_operations
+from tierdeck.checkpoint.file.reading import open_checkpoint
 from tierdeck.checkpoint.folder import FoundCheckpoint, SessionFolder
 from tierdeck.checkpoint.limits import CONSOLE_LIMITS
-from tierdeck.checkpoint.load import read_operations
-from tierdeck.checkpoint.reading import open_checkpoint
 from tierdeck.checkpoint.running.branch import BranchStart, branch_start, current_branch
 from tierdeck.checkpoint.running.question import OpenOperation, Question
 from tierdeck.errors import CheckpointError

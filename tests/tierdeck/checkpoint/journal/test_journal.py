@@ -25,7 +25,7 @@ from tierdeck.checkpoint.journal import (
     op_id,
     store_value,
 )
-from tierdeck.checkpoint.records import Unsaved
+from tierdeck.checkpoint.kinds.records import Unsaved
 from tierdeck.errors import (
     CheckpointError,
     DamagedCheckpointError,

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import click
 
 from tierdeck.checkpoint import Head, Loss, open_checkpoint, read_losses
+from tierdeck.checkpoint.file.table import VARIABLE
 from tierdeck.checkpoint.folder import Listed, find_checkpoint
-from tierdeck.checkpoint.table import VARIABLE
 from tierdeck.errors import CheckpointError
 from tierdeck.secret_scan import mask_secrets
 from tierdeck_tui.cli.checkpoint.place import checkpoints_option, key_option, use_checkpoints, use_key

@@ -38,7 +38,7 @@ def use_key(run: Run, given: str | None) -> bytes | None:
         ConfigError: the settings file or a variable is wrong.
         CheckpointKeyError: the file can't be read, others can read it, or it holds no key.
     """
-    from tierdeck.checkpoint.key_file import key_named, read_key_file
+    from tierdeck.checkpoint.file.key_file import key_named, read_key_file
 
     if given is not None:
         return read_key_file(path_of(given))

@@ -9,8 +9,8 @@ import difflib
 from collections.abc import Iterator, Sequence
 
 from tierdeck.checkpoint import UnitEntry
+from tierdeck.checkpoint.file.table import PART
 from tierdeck.checkpoint.folder.diff import Change, Diff
-from tierdeck.checkpoint.table import PART
 from tierdeck.secret_scan import mask_secrets
 from tierdeck_tui.view.checkpoint.value import value_lines, whole_text
 from tierdeck_tui.view.format import count, counted, size

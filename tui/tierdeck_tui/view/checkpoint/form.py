@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from tierdeck.checkpoint import Head, Loss, Summary, UnitEntry
+from tierdeck.checkpoint.file.table import PART
 from tierdeck.checkpoint.folder import Listed, SessionInfo
 from tierdeck.checkpoint.folder.diff import Diff
-from tierdeck.checkpoint.table import PART
 from tierdeck_tui.reading.restore_plan import RestorePlan
 
 

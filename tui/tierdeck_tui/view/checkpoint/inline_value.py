@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from itertools import islice
 
-from tierdeck.checkpoint.preview import preview
+from tierdeck.checkpoint.values.preview import preview
 from tierdeck.secret_scan import mask_secrets
 from tierdeck_tui.view.checkpoint.value import value_words
 

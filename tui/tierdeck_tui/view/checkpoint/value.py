@@ -12,7 +12,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
 from tierdeck.checkpoint import Inert, Placeholder, Record, Unsaved
-from tierdeck.checkpoint.preview import preview
+from tierdeck.checkpoint.values.preview import preview
 from tierdeck.secret_scan import mask_secrets
 from tierdeck_tui.view.format import counted
 from tierdeck_tui.view.line import Line, Piece, fit

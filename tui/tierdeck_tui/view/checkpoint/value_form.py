@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 
 from tierdeck.checkpoint import CONSOLE_LIMITS, Inert, Placeholder, Record, Unsaved
 from tierdeck.checkpoint.journal import StoredValue
-from tierdeck.checkpoint.preview import preview
+from tierdeck.checkpoint.values.preview import preview
 from tierdeck.errors import CheckpointError
 from tierdeck_tui.view.checkpoint.value import leaf_text
 

@@ -1,0 +1,1 @@
+"""What one value of each kind is in a file: numbers, moments, arrays, frames, records. Pure."""

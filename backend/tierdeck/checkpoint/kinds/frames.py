@@ -1,0 +1,134 @@
+"""pandas and polars frames, through Arrow's own stream of plain types. Pure; optional.
+
+An Arrow stream can name extension types, whose classes have run code on reading (CVE-2023-47248): a schema with
+any, or with metadata that names one, is refused before a row is read.
+"""
+
+from __future__ import annotations
+
+import importlib
+from importlib.util import find_spec
+from typing import Any
+
+from tierdeck.checkpoint.kinds import tags
+from tierdeck.checkpoint.kinds.class_facts import loaded, type_name
+from tierdeck.checkpoint.kinds.loss import UnsaveableError
+from tierdeck.checkpoint.kinds.records import Placeholder
+from tierdeck.checkpoint.kinds.scalars import Node, checked_bytes
+
+_OLDEST_ARROW = (14, 0, 1)
+_KINDS = {
+    ("pandas", "DataFrame"): ("pandas.core.frame", "DataFrame"),
+    ("polars", "DataFrame"): ("polars.dataframe.frame", "DataFrame"),
+    ("polars", "Series"): ("polars.series.series", "Series"),
+}
+_EXTENSION_KEY = b"ARROW:extension"
+
+
+def frame_kind(kind: type) -> tuple[str, str] | None:
+    """Library and kind when the class is a frame's that we know; imports nothing."""
+    for name, place in _KINDS.items():
+        if loaded(*place) is kind:
+            return name
+    return None
+
+
+def frame_node(frame: object) -> Node:
+    """The frame as `[tag, library, kind, Arrow stream]`.
+
+    Raises:
+        UnsaveableError: pyarrow is not there, or the frame would come back as another one.
+    """
+    found = frame_kind(type(frame))
+    if found is None or not _has_arrow():
+        raise UnsaveableError(f"{type_name(type(frame))} needs pyarrow 14.0.1 or newer to be saved")
+    try:
+        data = _stream_of(_table_of(found, frame))
+        back = _frame_of(found, _read_table(data))
+    except _arrow_errors() as e:
+        raise UnsaveableError(f"Arrow does not hold this frame: {str(e)[:120]}") from e
+    if not _is_same(found, frame, back):
+        raise UnsaveableError("Arrow gives another frame back: its columns hold objects, or an index of its own")
+    return [tags.FRAME, *found, data]
+
+
+def known_frame(library: object, kind: object) -> tuple[str, str]:
+    """Library and kind, when they are ones that are read.
+
+    Raises:
+        ValueError: they are not.
+    """
+    found = (str(library), str(kind))
+    if found not in _KINDS:
+        raise ValueError(f"{str(found)[:60]} is no frame")
+    return found
+
+
+def make_frame(library: object, kind: object, data: object) -> object:
+    """The frame; a Placeholder when its library is not there.
+
+    Raises:
+        ValueError: it is no stream of plain types.
+    """
+    found = known_frame(library, kind)
+    raw = checked_bytes(data)
+    if not _has_arrow() or find_spec(found[0]) is None:
+        return Placeholder(tags.FRAME, (library, kind, data), f"{found[0]} and pyarrow are needed to read it")
+    try:
+        return _frame_of(found, _read_table(raw))
+    except _arrow_errors() as e:
+        raise ValueError(f"no Arrow stream: {str(e)[:120]}") from e
+
+
+def _has_arrow() -> bool:
+    if find_spec("pyarrow") is None:
+        return False
+    version = str(_module("pyarrow").__version__).split(".")
+    return tuple(int(part) for part in version[:3] if part.isdigit()) >= _OLDEST_ARROW
+
+
+def _module(name: str) -> Any:
+    # Only ever one of our own literals: pyarrow, pyarrow.ipc, and the libraries of `_KINDS`.
+    return importlib.import_module(name)
+
+
+def _arrow_errors() -> tuple[type[Exception], ...]:
+    arrow_error: type[Exception] = _module("pyarrow").ArrowException
+    return (arrow_error, ValueError, TypeError, KeyError, OverflowError, NotImplementedError)
+
+
+def _table_of(found: tuple[str, str], frame: Any) -> Any:
+    if found[0] == "pandas":
+        return _module("pyarrow").Table.from_pandas(frame)
+    return (frame.to_frame() if found[1] == "Series" else frame).to_arrow()
+
+
+def _frame_of(found: tuple[str, str], table: Any) -> Any:
+    if found[0] == "pandas":
+        return table.to_pandas()
+    frame = _module("polars").from_arrow(table)
+    return frame.to_series(0) if found[1] == "Series" else frame
+
+
+def _is_same(found: tuple[str, str], frame: Any, back: Any) -> bool:
+    if found[0] == "pandas":
+        return bool(
+            back.equals(frame) and list(back.dtypes) == list(frame.dtypes) and back.index.equals(frame.index)
+        )
+    same_type = back.dtype == frame.dtype if found[1] == "Series" else back.schema == frame.schema
+    return bool(same_type and back.equals(frame, null_equal=True))
+
+
+def _stream_of(table: Any) -> bytes:
+    sink = _module("pyarrow").BufferOutputStream()
+    with _module("pyarrow.ipc").new_stream(sink, table.schema) as writer:
+        writer.write_table(table)
+    data: bytes = sink.getvalue().to_pybytes()
+    return data
+
+
+def _read_table(data: bytes) -> Any:
+    if _EXTENSION_KEY in data:
+        raise ValueError("it names an extension type")
+    with _module("pyarrow.ipc").open_stream(data) as reader:
+        return reader.read_all()

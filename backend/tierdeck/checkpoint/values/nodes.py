@@ -1,0 +1,95 @@
+"""What the values of a checkpoint are at one moment: nodes of lists, numbers, text and bytes, nobody else's. Pure.
+
+This is all that has to happen while the agent waits: nothing in the nodes is an object that the agent can change,
+so they are packed (`encode`) at any time later, on any thread.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from types import CodeType
+
+from tierdeck.checkpoint.kinds.class_facts import type_name
+from tierdeck.checkpoint.kinds.loss import Loss
+from tierdeck.checkpoint.limits import AGENT_LIMITS, Limits
+from tierdeck.checkpoint.values.pools import Pool, Pools, settle
+from tierdeck.checkpoint.values.preview import preview
+from tierdeck.checkpoint.values.walk import Walk, Walked
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A value to be saved under its name; in a part, what can't be saved is replaced by a note."""
+
+    name: str
+    value: object
+    is_part: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class UnitNodes:
+    """One value: its node, None when it is lost; the pool of its own, the number of the one it shares with others,
+    and what it refers to there.
+    """
+
+    name: str
+    is_part: bool
+    node: object
+    is_lost: bool
+    own: Pool | None
+    pool: int | None
+    reaches: frozenset[int]
+    type_name: str
+    preview: str
+    objects: int
+    losses: tuple[Loss, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Nodes:
+    """Of all values, in the order given, and the pools that several of them refer to.
+
+    `minor` is the version of the format that it takes to read them: a newer one when a placeholder is of such.
+    """
+
+    units: tuple[UnitNodes, ...]
+    shared: tuple[Pool, ...]
+    minor: int
+
+
+def nodes_of(
+    sources: Sequence[Source], *, source_text: Mapping[CodeType, str] | None = None, limits: Limits = AGENT_LIMITS
+) -> Nodes:
+    """The nodes of values that may share objects, and go in circles; never raises for a value.
+
+    Args:
+        source_text: the text of functions by their code objects, for those whose text the caller knows.
+        limits: what whoever reads it again will accept of objects in memory.
+    """
+    walk = Walk(source_text or {}, limits.memory_bytes)
+    for source in sources:
+        walk.add(source.name, source.value, is_part=source.is_part)
+    pools = settle(walk)
+    units = enumerate(zip(sources, walk.units, strict=True))
+    return Nodes(
+        tuple(_unit(number, source, unit, pools) for number, (source, unit) in units),
+        tuple(pools.shared),
+        walk.minor,
+    )
+
+
+def _unit(number: int, source: Source, unit: Walked, pools: Pools) -> UnitNodes:
+    return UnitNodes(
+        source.name,
+        source.is_part,
+        unit.holder[0],
+        unit.is_lost,
+        pools.own.get(number),
+        pools.pool_of_unit.get(number),
+        frozenset(pools.reaches.get(number, ())),
+        type_name(type(source.value)),
+        preview(source.value),
+        unit.objects,
+        tuple(unit.losses),
+    )

@@ -120,7 +120,7 @@ def _gather(conn: apsw.Connection, ask: Ask, all_rows: int) -> Candidates:
     if ask.meaning is not None:
         nearest = ask.meaning.pool(conn, condition, ask.pool_rows, all_rows, memories)
         ids = list(dict.fromkeys((*ids, *nearest)))
-    hits = _scored(ask, keyword, memories, ids)
+    hits = _scored(conn, ask, keyword, memories, ids)
     hidden: tuple[HiddenByFilter, ...] = ()
     has_matches_to_count = keyword.match is not None or ask.meaning is not None
     if len(hits) < ask.limit_rows and has_matches_to_count:
@@ -133,11 +133,13 @@ def _gather(conn: apsw.Connection, ask: Ask, all_rows: int) -> Candidates:
     return Candidates(hits, (*_notes(ask, keyword, hits), *slow), hidden, all_rows, missing, dressing)
 
 
-def _scored(ask: Ask, keyword: KeywordLeg, memories: ReadMemories, ids: list[str]) -> tuple[Hit, ...]:
+def _scored(
+    conn: apsw.Connection, ask: Ask, keyword: KeywordLeg, memories: ReadMemories, ids: list[str]
+) -> tuple[Hit, ...]:
     rows = memories.rows(ids)
     there = list(rows)
     words = keyword.parts(there) if ask.has_keyword else {}
-    meaning = ask.meaning.parts(there, memories.digests(there)) if ask.meaning else None
+    meaning = ask.meaning.parts(conn, there, memories.digests) if ask.meaning else None
     silent = embedding_off(ask.store, there) if ask.meaning else frozenset()
     hits = []
     for node_id, row in rows.items():

@@ -12,6 +12,7 @@ import apsw
 import numpy as np
 from numpy.typing import NDArray
 
+from tierdeck.search.changed_since import changed_since
 from tierdeck.search.condition import Condition, meeting
 from tierdeck.search.hit import SemanticPart
 from tierdeck.search.read_memories import ReadMemories
@@ -19,10 +20,9 @@ from tierdeck.search.scanned_pool import ScannedPool
 from tierdeck.store.rows import as_bytes, text_of
 from tierdeck.vectors.vector_index import MAX_NEAREST, VectorIndex
 
-Vector = NDArray[np.float64]
 # So few that what is computed of them lies in memory that is at hand: of all candidates at once it would be taken
-# from the system and given back, 1,000 pages a query.
-_ROWS_AT_ONCE = 8
+# from the system and given back, 500 pages a query.
+_ROWS_AT_ONCE = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,34 +94,49 @@ class MeaningLeg:
             ids = [node_id for node_id, _ in found]
         return ids[:limit_rows]
 
-    def parts(self, ids: Collection[str], hashes: Mapping[str, str]) -> MeaningParts:
+    def parts(
+        self, conn: apsw.Connection, ids: Collection[str], hashes: Callable[[list[str]], Mapping[str, str]]
+    ) -> MeaningParts:
         """The exact similarity of each of the memories that has a vector made from its text of now.
 
         Args:
-            hashes: `content_hash` of each memory's text in this snapshot.
+            hashes: gives `content_hash` of memories' texts in this snapshot.
         """
-        vectors, stale = self._index.valid_vectors({node_id: hashes.get(node_id, "") for node_id in ids})
-        query, mean = self._query.astype(np.float64), self._index.mean
+        with self._index.snapshot():
+            doubtful = self._doubtful(conn, ids)
+            now = hashes(doubtful) if doubtful else {}
+            sure = set(ids).difference(doubtful)
+            vectors, stale = self._index.valid_vectors({key: now.get(key, "") for key in doubtful}, sure)
+            mean = self._index.mean.astype(np.float32)
         parts: dict[str, SemanticPart] = {}
         found = list(vectors)
         for first in range(0, len(found), _ROWS_AT_ONCE):
             some = found[first : first + _ROWS_AT_ONCE]
-            matrix = np.array([vectors[node_id] for node_id in some], np.float64)
-            centred = centred_cosines(query, matrix, mean).tolist()
+            matrix = np.array([vectors[node_id] for node_id in some])
+            centred = centred_cosines(self._query, matrix, mean).tolist()
             # Not `@`: the linear algebra library would wake its threads, which spin for longer than this takes.
-            cosines = np.vecdot(matrix, query).tolist()
+            cosines = np.vecdot(matrix, self._query).tolist()
             for node_id, raw, near in zip(some, cosines, centred, strict=True):
                 parts[node_id] = SemanticPart(min(1.0, max(0.0, near)), raw, near, rank=None)
         return MeaningParts(parts, stale)
 
+    def _doubtful(self, conn: apsw.Connection, ids: Collection[str]) -> list[str]:
+        """Those whose vector may be of an older text: they changed since the index looked, or are in its work."""
+        changed, unfinished = changed_since(conn, *self._index.seen_change()), self._index.unfinished()
+        if changed is None or unfinished is None:
+            return list(ids)
+        return [node_id for node_id in ids if node_id in changed or node_id in unfinished]
 
-def centred_cosines(query: Vector, vectors: Vector, mean: Vector) -> Vector:
+
+def centred_cosines(
+    query: NDArray[np.floating], vectors: NDArray[np.floating], mean: NDArray[np.floating]
+) -> NDArray[np.float64]:
     """The cosines of q - m and d - m: 0 is no more alike than two random memories, 1 is the same text.
 
     Indifferent to the band in which a model's cosines lie: on models whose cosines crowd between 0.7 and 0.9 the
     plain cosine loses to it.
     """
     q, d = query - mean, vectors - mean
-    lengths = np.linalg.norm(d, axis=1) * np.linalg.norm(q)
-    near: Vector = np.divide(np.vecdot(d, q), lengths, out=np.zeros(len(d)), where=lengths > 1e-12)
+    lengths = np.sqrt(np.vecdot(d, d) * np.vecdot(q, q))
+    near: NDArray[np.float64] = np.divide(np.vecdot(d, q), lengths, out=np.zeros(len(d)), where=lengths > 1e-6)
     return near

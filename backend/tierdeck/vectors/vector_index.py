@@ -18,8 +18,9 @@ from tierdeck.store import Store
 from tierdeck.vectors.bit_follower import BitFollower
 from tierdeck.vectors.bit_memory import BitMemory
 from tierdeck.vectors.bit_scan import BitScan
-from tierdeck.vectors.chunk_blobs import read_slots
+from tierdeck.vectors.chunk_blobs import placed_vectors
 from tierdeck.vectors.kept_weights import load_weights
+from tierdeck.vectors.known_texts import seen_change, text_hashes, unfinished
 from tierdeck.vectors.model_record import Model, current_model, read_mean
 from tierdeck.vectors.scan_buffers import SpareBuffers
 from tierdeck.vectors.token_weights import TokenWeights
@@ -32,17 +33,6 @@ _SURE = 50
 _NEAREST = f"SELECT node_id FROM {VECTORS} WHERE embedding MATCH ? AND k = ?"
 _NEAREST_ALLOWED = f"{_NEAREST} AND node_id IN (SELECT value FROM json_each(?))"
 _VECTOR = f"SELECT embedding FROM {VECTORS} WHERE node_id = ?"
-_SEEN = "SELECT seen_seq, seen_node FROM index_model WHERE model = ? AND dimensions = ?"
-_HASHES = (
-    "SELECT node_id, content_hash FROM embedding_state WHERE node_id IN (SELECT value FROM json_each(?))"
-    " AND model = ? AND dimensions = ? AND status = 'done'"
-)
-_UNFINISHED = "SELECT node_id FROM embedding_state WHERE model = ? AND dimensions = ? AND status <> 'done' LIMIT ?"
-_MAX_UNFINISHED = 2_000  # 2 ms
-_PLACES = (
-    f"SELECT id, chunk_id, chunk_offset FROM {VECTORS}_rowids WHERE id IN (SELECT value FROM json_each(?))"
-    " ORDER BY chunk_id, chunk_offset"
-)
 
 
 def open_vector_index(store: Store) -> VectorIndex | None:
@@ -81,7 +71,7 @@ class VectorIndex:
         self._model: Model | None = None
         self._follower: BitFollower | None = None
         self._spare = SpareBuffers()
-        self._unfinished: list[frozenset[str]] | None = None  # none is in the list where they are many
+        self._unfinished: list[frozenset[str] | None] | None = None  # None: not asked for yet
         self._mean: NDArray[np.float64] = np.zeros(0)
         self._weights: TokenWeights | None = None
 
@@ -170,9 +160,9 @@ class VectorIndex:
         Raises:
             StoppedError: `should_stop` said so.
         """
-        with self._snapshot():
+        with self.snapshot():
             with index_errors(self._path):
-                memory, seen = self._bits(), self._seen_change()
+                memory, seen = self._bits(), self.seen_change()
             # Outside: what the block asks of the store is no fault of the index.
             if memory is None:
                 yield None
@@ -183,7 +173,7 @@ class VectorIndex:
     @property
     def bits_fault(self) -> str | None:
         """Why the fast search can't be used, as the end of a sentence; None when it can, or is not worth it."""
-        with self._snapshot(), index_errors(self._path):
+        with self.snapshot(), index_errors(self._path):
             self._bits()
             return None if self._follower is None else self._follower.fault
 
@@ -193,38 +183,43 @@ class VectorIndex:
         with self._lock, index_errors(self._path):
             return self._vectors(ids)
 
-    def valid_vectors(self, hashes: Mapping[str, str]) -> tuple[dict[str, NDArray[np.float32]], frozenset[str]]:
+    def valid_vectors(
+        self, hashes: Mapping[str, str], sure: Iterable[str] = ()
+    ) -> tuple[dict[str, NDArray[np.float32]], frozenset[str]]:
         """The vectors that were made from just these texts, and the ids whose vector is of another one.
 
         Both of one snapshot: an indexer that commits meanwhile can't put a newer text's vector under an older hash.
 
         Args:
             hashes: `content_hash` of each memory's text.
+            sure: memories whose vector, if they have one, is known to be of their text; a look-up of a hash takes
+                9 µs.
         """
-        with self._snapshot():
-            made_from = self.hashes(hashes)
+        with self.snapshot():
+            made_from = self.hashes(hashes) if hashes else {}
             valid = [node_id for node_id in made_from if made_from[node_id] == hashes[node_id]]
+            wanted = [*valid, *sure]
             with index_errors(self._path):
-                vectors = self._vectors(valid) if self._bits() is None else self._placed_vectors(valid)
+                vectors = (
+                    self._vectors(wanted)
+                    if self._bits() is None
+                    else placed_vectors(self._conn, wanted, self.dimensions)
+                )
             return vectors, frozenset(made_from) - frozenset(valid)
 
     def hashes(self, ids: Iterable[str]) -> dict[str, str]:
         """The `content_hash` of the text that each vector was made from; ids without a valid one are left out."""
         model = self._current()
         with self._lock, index_errors(self._path):
-            rows = self._conn.execute(_HASHES, (json.dumps(list(ids)), model.name, model.dimensions))
-            return {str(node_id): str(text_hash) for node_id, text_hash in rows}
+            return text_hashes(self._conn, model, ids)
 
     def unfinished(self) -> frozenset[str] | None:
         """The memories whose text has no vector of its own yet, or never will; None when they are many."""
         model = self._current()
         with self._lock, index_errors(self._path):
             if self._unfinished is None:
-                rows = self._conn.execute(
-                    _UNFINISHED, (model.name, model.dimensions, _MAX_UNFINISHED + 1)
-                ).fetchall()
-                self._unfinished = [frozenset(str(row[0]) for row in rows)] if len(rows) <= _MAX_UNFINISHED else []
-            return self._unfinished[0] if self._unfinished else None
+                self._unfinished = [unfinished(self._conn, model)]
+            return self._unfinished[0]
 
     def close(self) -> None:
         """Close the file; closing twice is allowed."""
@@ -240,8 +235,11 @@ class VectorIndex:
         self.close()
 
     @contextmanager
-    def _snapshot(self) -> Iterator[None]:
-        """One read transaction, model and mean as they are in it; within another one, that one."""
+    def snapshot(self) -> Iterator[None]:
+        """For the block all is of one state of the index, model and mean too; within another block, of its state.
+
+        Other threads wait until it is left.
+        """
         with self._lock:
             if self._conn.in_transaction:
                 yield
@@ -263,14 +261,10 @@ class VectorIndex:
             self._follower = BitFollower(self._conn, self._model)
         return self._follower.current()
 
-    def _seen_change(self) -> tuple[int, str | None]:
+    def seen_change(self) -> tuple[int, str | None]:
         """How far the index knows the store's changes: the last one's number and memory."""
-        row = (
-            self._conn.execute(_SEEN, (self._model.name, self._model.dimensions)).fetchone()
-            if self._model
-            else None
-        )
-        return (0, None) if row is None else (int(row[0]), row[1])
+        with self.snapshot(), index_errors(self._path):
+            return (0, None) if self._model is None else seen_change(self._conn, self._model)
 
     def _current(self) -> Model:
         with self._lock, index_errors(self._path):
@@ -304,15 +298,6 @@ class VectorIndex:
             if row is not None:
                 found[node_id] = np.frombuffer(row[0], np.float32)
         return found
-
-    def _placed_vectors(self, ids: Collection[str]) -> dict[str, NDArray[np.float32]]:
-        """The same from vec0's own tables, whose layout was checked with the bits: 2 µs each in place of 25."""
-        places = self._conn.execute(_PLACES, (json.dumps(list(ids)),)).fetchall()
-        chunks = np.array([place[1] for place in places], np.int64)
-        offsets = np.array([place[2] for place in places], np.int64)
-        vectors = np.empty((len(places), self._current().dimensions), np.float32)
-        read_slots(self._conn, chunks, offsets, vectors)
-        return {str(place[0]): vector for place, vector in zip(places, vectors, strict=True)}
 
 
 def _best_of(scan: BitScan, k: int) -> list[tuple[str, float]]:

@@ -9,10 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.tierdeck.search.memories import ChosenVectors, embed_all, remember
-from tierdeck.model import NodeDraft, NodeFilter, Tier, content_hash
+from tierdeck.model import NodeChanges, NodeDraft, NodeFilter, Tier
 from tierdeck.search.condition import condition_of
-from tierdeck.search.meaning_leg import MeaningLeg, centred_cosines
+from tierdeck.search.meaning_leg import MeaningLeg, MeaningParts, centred_cosines
+from tierdeck.search.read_memories import ReadMemories
 from tierdeck.store import Store
+from tierdeck.store.changes import edit_node
 from tierdeck.vectors.vector_index import VectorIndex
 
 EAST = np.array([1, 0, 0, 0, 0, 0, 0, 0], np.float32)
@@ -71,31 +73,67 @@ def test_a_filter_that_lets_nothing_through_finds_nothing(store: Store) -> None:
         assert pool(store, index, 5, NodeFilter(min_confidence=1.0)) == []
 
 
+def parts_of(store: Store, index: VectorIndex, ids: list[str]) -> MeaningParts:
+    def look(conn: apsw.Connection) -> MeaningParts:
+        return MeaningLeg(index, EAST).parts(conn, ids, ReadMemories(conn).digests)
+
+    return store.read(look)
+
+
 @pytest.mark.case("E06")
 def test_vectors_of_any_length_give_their_cosine(store: Store) -> None:
     model = ChosenVectors({"long": [2, 0], "slanted": [0.6, 0.8]})
     long, slanted = remember(store, "long", "slanted")
     with embed_all(store, model) as index:
-        hashes = {long: content_hash("long"), slanted: content_hash("slanted")}
-        parts = MeaningLeg(index, EAST).parts([long, slanted], hashes).parts
+        parts = parts_of(store, index, [long, slanted]).parts
     assert parts[long].cosine == pytest.approx(1.0, abs=1e-6)
     assert parts[slanted].cosine == pytest.approx(0.6, abs=1e-6)
     assert parts[long].score > parts[slanted].score
 
 
-def test_a_vector_of_an_older_text_counts_as_none(store: Store) -> None:
+@pytest.mark.parametrize("are_unfinished_many", [False, True])
+def test_a_vector_of_an_older_text_counts_as_none(
+    store: Store, are_unfinished_many: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if are_unfinished_many:
+        monkeypatch.setattr("tierdeck.vectors.known_texts._MAX_UNFINISHED", -1)
     [a, b] = remember(store, "a", "b")
     with embed_all(store, ChosenVectors({})) as index:
-        found = MeaningLeg(index, EAST).parts([a, b], {a: content_hash("a, changed"), b: content_hash("b")})
+        edit_node(store, a, NodeChanges(content="a, changed"), actor="t")
+        found = parts_of(store, index, [a, b])
     assert set(found.parts) == {b}
     assert found.stale == {a}
+
+
+def test_a_text_that_came_back_has_its_vector_again(store: Store) -> None:
+    [a] = remember(store, "a")
+    with embed_all(store, ChosenVectors({})) as index:
+        for text in ("another", "a"):
+            edit_node(store, a, NodeChanges(content=text), actor="t")
+        found = parts_of(store, index, [a])
+    assert set(found.parts) == {a}
+    assert found.stale == frozenset()
+
+
+def test_no_hash_is_asked_for_where_nothing_changed(store: Store) -> None:
+    ids = remember(store, "a", "b")
+    asked: list[str] = []
+
+    def note(some: list[str]) -> dict[str, str]:
+        asked.extend(some)
+        return {}
+
+    with embed_all(store, ChosenVectors({})) as index:
+        found = store.read(lambda conn: MeaningLeg(index, EAST).parts(conn, ids, note))
+    assert set(found.parts) == set(ids)
+    assert asked == []
 
 
 def test_a_memory_without_a_vector_has_no_meaning_side(store: Store) -> None:
     [a] = remember(store, "a")
     with embed_all(store, ChosenVectors({})) as index:
         [later] = remember(store, "later")
-        found = MeaningLeg(index, EAST).parts([a, later], {a: content_hash("a"), later: content_hash("later")})
+        found = parts_of(store, index, [a, later])
     assert set(found.parts) == {a}
     assert found.stale == frozenset()
 

@@ -62,7 +62,7 @@ class AlphaBar(LinesView, can_focus=True):
     def render_line(self, y: int) -> Strip:  # noqa: ARG002 - there is only one
         """The line."""
         line = alpha_line(self.alpha, self.size.width, is_meaning_off=self.is_meaning_off)
-        return self.strip_of(fit(line, self.size.width), self.rich_style, is_plain=self.has_focus)
+        return self.strip_of(fit(line, self.size.width), self.ground, is_plain=self.has_focus)
 
     def _set(self, alpha: float) -> None:
         if alpha != self.alpha:

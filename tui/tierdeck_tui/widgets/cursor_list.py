@@ -123,11 +123,11 @@ class CursorList(LinesView):
 
     def on_focus(self) -> None:
         """The cursor looks different."""
-        self._repaint()
+        self._repaint_row(self.cursor_number)
 
     def on_blur(self) -> None:
         """The cursor looks different."""
-        self._repaint()
+        self._repaint_row(self.cursor_number)
 
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
         """Scrolling takes the cursor along, so that a key acts on what is seen."""
@@ -152,6 +152,13 @@ class CursorList(LinesView):
         self._painted.clear()
         self.refresh()
 
+    def _repaint_row(self, number: int) -> None:
+        self._painted.pop(number, None)
+        self.refresh_lines(number * ROW_LINES, ROW_LINES)
+
+    def _forget_painted(self) -> None:
+        self._painted.clear()
+
     def _go_to(self, number: int) -> None:
         self._set_cursor(max(0, min(number, self.total_rows - 1)))
         self._keep_cursor_in_view()
@@ -159,10 +166,9 @@ class CursorList(LinesView):
 
     def _set_cursor(self, number: int) -> None:
         if number != self.cursor_number and 0 <= number < self.total_rows:
-            self._painted.pop(self.cursor_number, None)
-            self._painted.pop(number, None)
+            self._repaint_row(self.cursor_number)
             self._move_cursor(number)
-            self.refresh()
+            self._repaint_row(number)
 
     def _keep_cursor_in_view(self) -> None:
         top, height = self.cursor_number * ROW_LINES, self.size.height

@@ -35,5 +35,5 @@ class LineBar(LinesView, can_focus=False):
         """The line."""
         is_cut = cell_len(text_of(self._line)) > self.size.width
         return self.strip_of(
-            fit(self._short if is_cut and self._short else self._line, self.size.width), self.rich_style
+            fit(self._short if is_cut and self._short else self._line, self.size.width), self.ground
         )

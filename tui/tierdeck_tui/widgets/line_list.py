@@ -210,11 +210,11 @@ class LineList(LinesView):
         if not self._keys:
             said = [part for one in self._empty for part in wrap(one, max(1, cells - _GUTTER_CELLS))]
             shown = line("  ", *said[y]) if y < len(said) else ()
-            return self.strip_of(fit(shown, cells), self.rich_style)
+            return self.strip_of(fit(shown, cells), self.ground)
         if at >= len(self._keys):
-            return self.strip_of(fit((), cells), self.rich_style)
+            return self.strip_of(fit((), cells), self.ground)
         is_cursor = at == self._cursor
-        base = self.rich_style
+        base = self.ground
         if is_cursor:
             name = "line-list--cursor" if self.has_focus else "line-list--cursor-blurred"
             base = self.get_component_rich_style(name)

@@ -7,49 +7,56 @@ is markup, and a memory that says `[/x]` would end the program.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import ClassVar, get_args
 
 from rich.segment import Segment
 from rich.style import Style
+from textual.geometry import Region
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
-from tierdeck_tui.view.line import Line, Role
+from tierdeck_tui.view.line import Line
+from tierdeck_tui.widgets.role_style import RoleStyles, bare, role_styles
 
 
 class LinesView(ScrollView, can_focus=True):
-    """What the roles of a line's pieces look like; subclasses say which line stands where."""
+    """What a line's pieces look like; subclasses say which line stands where."""
 
-    COMPONENT_CLASSES: ClassVar[set[str]] = {f"role--{role}" for role in get_args(Role)}
     DEFAULT_CSS = """
     LinesView {
         scrollbar-size-vertical: 1; scrollbar-size-horizontal: 1; overflow-x: hidden; overflow-y: auto;
         background: $background; color: $foreground;
-        & > .role--muted { color: $text-muted; }
-        & > .role--strong { text-style: bold; }
-        & > .role--match { text-style: bold underline; }
-        & > .role--score { text-style: bold; }
-        & > .role--keyword { color: $keyword; }
-        & > .role--semantic { color: $semantic; }
-        & > .role--tier { color: $text-primary; }
-        & > .role--type { color: $text-secondary; }
-        & > .role--warning { color: $text-warning; }
-        & > .role--error { color: $text-error; text-style: bold; }
-        & > .role--good { color: $text-success; }
-        & > .role--mark { color: $text-primary; text-style: bold; }
     }
     """
 
-    def strip_of(self, line: Line, base: Style, *, is_plain: bool = False) -> Strip:
-        """The line in this widget's styles on `base`; `is_plain` keeps of the roles only bold and underline."""
-        return Strip(list(self._segments(line, base, is_plain)))
+    _ground: Style | None = None
+    _roles: RoleStyles | None = None
 
-    def _segments(self, line: Line, base: Style, is_plain: bool) -> Iterator[Segment]:
-        for piece in line:
-            if piece.role == "plain":
-                yield Segment(piece.text, base)
-                continue
-            style = self.get_component_rich_style(f"role--{piece.role}", partial=True)
-            if is_plain:
-                style = Style(bold=style.bold, underline=style.underline)
-            yield Segment(piece.text, base + style)
+    def render_lines(self, crop: Region) -> list[Strip]:
+        """Paint these lines of the view. What they share is found out here, once and not for each line."""
+        ground, roles = self.rich_style, role_styles(self.app.theme_variables)
+        if ground != self._ground or roles is not self._roles:
+            self._ground, self._roles = ground, roles
+            self._forget_painted()
+        return super().render_lines(crop)
+
+    @property
+    def ground(self) -> Style:
+        """The style of plain text here."""
+        return self.rich_style if self._ground is None else self._ground
+
+    def strip_of(self, line: Line, base: Style, *, is_plain: bool = False) -> Strip:
+        """The line in the styles of its roles on `base`; `is_plain` keeps of the roles only bold and underline."""
+        roles = role_styles(self.app.theme_variables) if self._roles is None else self._roles
+        return Strip(list(_segments(line, base, roles, is_plain)))
+
+    def _forget_painted(self) -> None:
+        """Forget what was painted in other styles; for subclasses that keep it."""
+
+
+def _segments(line: Line, base: Style, roles: RoleStyles, is_plain: bool) -> Iterator[Segment]:
+    for piece in line:
+        style = roles.get(piece.role)
+        if style is None:
+            yield Segment(piece.text, base)
+        else:
+            yield Segment(piece.text, base + (bare(style) if is_plain else style))

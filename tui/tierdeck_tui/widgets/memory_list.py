@@ -162,10 +162,10 @@ class MemoryList(CursorList):
         at, cells = self.scroll_offset.y + y, self.scrollable_content_region.width
         if self._window.total == 0:
             text = self._empty[y] if y < len(self._empty) else ()
-            return self.strip_of(fit(text, cells), self.rich_style)
+            return self.strip_of(fit(text, cells), self.ground)
         number = at // ROW_LINES
         if number >= self._window.total:
-            return Strip.blank(cells, self.rich_style)
+            return Strip.blank(cells, self.ground)
         if number not in self._painted:
             self._painted[number] = self._paint(number, cells)
         return self._painted[number][at % ROW_LINES]
@@ -173,7 +173,7 @@ class MemoryList(CursorList):
     def _paint(self, number: int, cells: int) -> tuple[Strip, ...]:
         row = self._window.row(number)
         if row is None:
-            blank = self.strip_of(fit(_WAITING, cells), self.rich_style)
+            blank = self.strip_of(fit(_WAITING, cells), self.ground)
             return (blank, blank)
         is_cursor = number == self._window.cursor and (self.has_focus or not self._hides_idle_cursor)
         look = RowLook(
@@ -184,7 +184,7 @@ class MemoryList(CursorList):
             is_marked=memory_of(row).id in self._marked,
             reveal=self._reveal,
         )
-        base = self._cursor_style if is_cursor else self.rich_style
+        base = self._cursor_style if is_cursor else self.ground
         return tuple(self.strip_of(one, base, is_plain=is_cursor) for one in row_lines(row, look))
 
     # Moving.

@@ -72,12 +72,12 @@ class OptionRow(LinesView, can_focus=True):
         """The options, the one that a key would choose in reverse while the row has the focus."""
         strips = [self._option(number) for number in range(len(self._names))]
         cells = self.size.width
-        return Strip.join(strips).crop_extend(0, cells, self.rich_style)
+        return Strip.join(strips).crop_extend(0, cells, self.ground)
 
     def _option(self, number: int) -> Strip:
         name = self._names[number]
         is_on = name in self._chosen
-        base = self.rich_style
+        base = self.ground
         if number == self._at and self.has_focus:
             base += Style(reverse=True)
         pieces = [
@@ -85,7 +85,7 @@ class OptionRow(LinesView, can_focus=True):
             Piece(name, "strong" if is_on else "plain"),
         ]
         strip = self.strip_of(tuple(pieces), base)
-        return Strip.join([strip, self.strip_of(fit((), 1), self.rich_style)])
+        return Strip.join([strip, self.strip_of(fit((), 1), self.ground)])
 
     def _choose(self, name: str) -> None:
         before = self.chosen

@@ -169,11 +169,11 @@ class RowList(CursorList):
         at, cells = self.scroll_offset.y + y, self.scrollable_content_region.width
         if not self._items:
             said = [part for one in self._empty for part in wrap(one, max(1, cells - len(_INDENT)))]
-            return self.strip_of(fit((Piece(_INDENT), *said[y]) if y < len(said) else (), cells), self.rich_style)
+            return self.strip_of(fit((Piece(_INDENT), *said[y]) if y < len(said) else (), cells), self.ground)
         number = at // ROW_LINES
         if number >= len(self._items):
             is_more = self._more is not None and at == len(self._items) * ROW_LINES
-            return self.strip_of(fit(_MORE if is_more else (), cells), self.rich_style)
+            return self.strip_of(fit(_MORE if is_more else (), cells), self.ground)
         if number not in self._painted:
             self._painted[number] = self._paint(self._items[number], number, cells)
         return self._painted[number][at % ROW_LINES]
@@ -181,7 +181,7 @@ class RowList(CursorList):
     def _paint(self, item: Item, number: int, cells: int) -> tuple[Strip, ...]:
         is_cursor = number == self._cursor
         look = ItemLook(cells, now_ms(), is_cursor, item.key in self._marked, self._reveal)
-        base = self._cursor_style if is_cursor else self.rich_style
+        base = self._cursor_style if is_cursor else self.ground
         return tuple(self.strip_of(one, base, is_plain=is_cursor) for one in item_lines(item, look))
 
     # Moving.

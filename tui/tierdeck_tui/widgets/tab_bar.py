@@ -64,7 +64,7 @@ class TabBar(LinesView, can_focus=False):
         gap = cells - cell_len(text_of(pieces)) - cell_len(text_of(self._right))
         if self._right and gap >= 1:
             pieces += [Piece(" " * gap), *self._right]
-        return self.strip_of(fit(pieces, cells), self.rich_style)
+        return self.strip_of(fit(pieces, cells), self.ground)
 
     @property
     def _gap(self) -> str:

@@ -55,7 +55,7 @@ class TextView(LinesView):
     def render_line(self, y: int) -> Strip:
         """The line at `y` of the view, with what is selected set off."""
         at, cells = self.scroll_offset.y + y, self.scrollable_content_region.width
-        base = self.rich_style
+        base = self.ground
         if at >= len(self._lines):
             return Strip.blank(cells, base)
         strip = self.strip_of(self._lines[at], base)

@@ -34,13 +34,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """What one answer asks of the store, and of its extra terms; `pool_rows` of each leg's best are scored."""
+    """What one answer asks of the store, and of its extra terms; `pool_rows` of each leg's best are scored.
+
+    The first `sure_rows` of the meaning side are the nearest that there are; of the others, which only their words
+    can lift among those shown, the keyword side brings those that count.
+    """
 
     store: Store
     query: Query
     node_filter: NodeFilter
     limit_rows: int
     pool_rows: int
+    sure_rows: int
     has_keyword: bool
     is_typing: bool
     meaning: MeaningLeg | None
@@ -118,7 +123,7 @@ def _gather(conn: apsw.Connection, ask: Ask, all_rows: int) -> Candidates:
     )
     ids = keyword.pool(ask.limit_rows, ask.pool_rows) if ask.has_keyword else []
     if ask.meaning is not None:
-        nearest = ask.meaning.pool(conn, condition, ask.pool_rows, all_rows, memories)
+        nearest = ask.meaning.pool(conn, condition, ask.pool_rows, all_rows, memories, ask.sure_rows)
         ids = list(dict.fromkeys((*ids, *nearest)))
     hits = _scored(conn, ask, keyword, memories, ids)
     hidden: tuple[HiddenByFilter, ...] = ()

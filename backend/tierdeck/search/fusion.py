@@ -30,16 +30,22 @@ def combined(semantic: float, keyword: float, alpha: float) -> float:
     return alpha * semantic + (1.0 - alpha) * keyword
 
 
-def ranked(candidates: Iterable[Hit], alpha: float) -> tuple[Hit, ...]:
+def ranked(candidates: Iterable[Hit], alpha: float, limit_rows: int | None = None) -> tuple[Hit, ...]:
     """Candidates scored at this alpha, best first; at the ends 0 and 1 those of score 0 are left out.
 
     Ties go by semantic score, keyword score, confidence, last access (newest first), then id, so that the order of
     equal memories never changes from one search to the next.
+
+    Args:
+        limit_rows: how many at most; all when it is None.
     """
-    scored = [_scored(hit, alpha) for hit in candidates]
+    ordered = sorted(((_order(hit, alpha), hit) for hit in candidates), key=lambda pair: pair[0])
     if alpha in (0.0, 1.0):
-        scored = [hit for hit in scored if hit.score > 0.0]
-    return tuple(sorted(scored, key=_order))
+        ordered = [(order, hit) for order, hit in ordered if order[0] < 0.0]
+    return tuple(
+        Hit(hit.row, -order[0], hit.keyword, hit.semantic, hit.flags, hit.matches)
+        for order, hit in ordered[:limit_rows]
+    )
 
 
 def with_ranks(hits: Iterable[Hit]) -> tuple[Hit, ...]:
@@ -62,7 +68,7 @@ def with_ranks(hits: Iterable[Hit]) -> tuple[Hit, ...]:
     )
 
 
-# Spelled out, as `_scored` is: `dataclasses.replace` takes four times as long, and a query makes 700 such values.
+# Spelled out: `dataclasses.replace` takes four times as long, and a query makes 700 such values.
 def _keyword_ranked(part: KeywordPart | None, rank: int | None) -> KeywordPart | None:
     if part is None:
         return None
@@ -79,17 +85,12 @@ def _by_centred(hit: Hit) -> tuple[float, str]:
     return (-hit.semantic.centred_cosine if hit.semantic else 0.0, hit.row.id)
 
 
-def _scored(hit: Hit, alpha: float) -> Hit:
-    semantic, keyword = _parts(hit)
-    score = combined(semantic, keyword, alpha)
-    return Hit(hit.row, score, hit.keyword, hit.semantic, hit.flags, hit.matches)
-
-
 def _parts(hit: Hit) -> tuple[float, float]:
     return (hit.semantic.score if hit.semantic else 0.0, hit.keyword.score if hit.keyword else 0.0)
 
 
-def _order(hit: Hit) -> tuple[float, float, float, float, int, str]:
+def _order(hit: Hit, alpha: float) -> tuple[float, float, float, float, int, str]:
     semantic, keyword = _parts(hit)
     last_ms = _NEVER_MS if hit.row.last_accessed_ms is None else hit.row.last_accessed_ms
-    return (-hit.score, -semantic, -keyword, -hit.row.confidence, -last_ms, hit.row.id)
+    score = combined(semantic, keyword, alpha)
+    return (-score, -semantic, -keyword, -hit.row.confidence, -last_ms, hit.row.id)

@@ -129,7 +129,7 @@ def _at(answer: SearchAnswer, alpha: float) -> SearchAnswer:
 def _shown(
     candidates: Sequence[Hit], alpha: float, limit_rows: int, dressed: Callable[[Hit], Hit] | None
 ) -> tuple[Hit, ...]:
-    best = fusion.ranked(candidates, alpha)[:limit_rows]
+    best = fusion.ranked(candidates, alpha, limit_rows)
     return best if dressed is None else tuple(map(dressed, best))
 
 
@@ -149,6 +149,7 @@ def _searched(
         node_filter=node_filter,
         limit_rows=blank.limit_rows,
         pool_rows=max(POOL_FACTOR * blank.limit_rows, MIN_POOL_ROWS),
+        sure_rows=max(blank.limit_rows, MIN_POOL_ROWS),
         has_keyword=alpha < 1,
         is_typing=is_typing,
         meaning=meaning.leg,

@@ -56,18 +56,19 @@ class MeaningLeg:
         limit_rows: int,
         store_rows: int,
         memories: ReadMemories | None = None,
+        sure_rows: int | None = None,
     ) -> list[str]:
         """The ids of the nearest memories that meet the condition, nearest first; by the bits where there are some.
 
         Args:
-            memories: where what is found is read, when more of it is wanted than the ids.
+            memories, sure_rows: see `ScannedPool`.
 
         Raises:
             StoppedError: `should_stop` said so.
         """
         with self._index.scanning(self._query, self._should_stop) as scan:
             if scan is not None:
-                return ScannedPool(conn, condition, scan, self._index, memories).best(limit_rows)
+                return ScannedPool(conn, condition, scan, self._index, memories, sure_rows).best(limit_rows)
             fault = self._index.bits_fault
         if fault is not None:
             self.note = (

@@ -39,13 +39,23 @@ class ScannedPool:
         scan: BitScan,
         index: VectorIndex,
         memories: ReadMemories | None = None,
+        sure_rows: int | None = None,
     ) -> None:
+        """
+        Args:
+            memories: where what is found is read, when more of it is wanted than the ids.
+            sure_rows: how many have to be the nearest that there are; all when it is None.
+        """
         self._scan = scan
+        self._sure_rows = sure_rows
         self._rows = known_rows(conn, condition)
         self._memories = SlotMemories(conn, condition, scan, index, self._rows, memories)
 
     def best(self, limit_rows: int) -> list[str]:
-        """The ids of the nearest memories that meet the condition and have a valid vector, nearest first."""
+        """The ids of the nearest memories that meet the condition and have a valid vector, nearest first.
+
+        Beyond `sure_rows` they are the nearest of those compared so far.
+        """
         wanted = self._scan.enough_for(limit_rows)
         if self._rows.are_listed:
             return self._listed(limit_rows, wanted)
@@ -85,7 +95,8 @@ class ScannedPool:
         looked_at = 0
         while len(found) < limit_rows:
             missing = limit_rows - len(found)
-            slots, cosines = nearest.next(max(32, missing + missing // 4), missing + missing // _ONE_HIDDEN_OF)
+            unsure = max(1, min(limit_rows, self._sure_rows or limit_rows) - len(found))
+            slots, cosines = nearest.next(max(32, missing + missing // 4), unsure + unsure // _ONE_HIDDEN_OF)
             if not len(slots):
                 break
             looked_at += len(slots)

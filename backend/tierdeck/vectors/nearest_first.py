@@ -64,7 +64,7 @@ class NearestFirst:
             sure: how many, from the first, have to be the nearest that there are, as well as that is known before
                 they are compared; `count` when it is None. The more, the surer are the first of them.
         """
-        self._look_at(max(_LEAST_READ, 2 * count))
+        self._look_at(max(_LEAST_READ, count + count // 2))
         while self._looked_at < (wanted := self._needed(count if sure is None else sure)):
             self._look_at(wanted)
         order = np.argsort(-self._cosines[: self._looked_at], kind="stable")[:count]

@@ -212,14 +212,16 @@ def test_a_vec0_that_is_made_otherwise_searches_by_itself(store: Store, index: V
 
 def test_vectors_that_do_not_lie_where_they_should_are_not_read(store: Store, index: VectorIndex) -> None:
     """The self-test: the last vector by vec0 is not the one in its slot."""
-    wanted = found(index, "memory 9", 5)
+    wanted = found(index, "memory 9", 6)
     with closing(open_for_writing(store)) as conn:
-        [(rowid, offset)] = conn.execute(
-            f"SELECT rowid, chunk_offset FROM {VECTORS}_rowids ORDER BY rowid DESC LIMIT 1"
+        [(rowid, node_id, offset)] = conn.execute(
+            f"SELECT rowid, id, chunk_offset FROM {VECTORS}_rowids ORDER BY rowid DESC LIMIT 1"
         ).fetchall()
         conn.execute(f"UPDATE {VECTORS}_rowids SET chunk_offset = ? WHERE rowid = ?", (int(str(offset)) - 1, rowid))
         conn.execute("UPDATE bit_head SET build = build + 1, seq = seq + 1")
-    assert found(index, "memory 9", 5) == wanted
+    # The one that was moved has another's vector by now, and may be among the nearest or not.
+    others = [[one for one in ids if one != node_id][:5] for ids in (wanted, found(index, "memory 9", 6))]
+    assert others[0] == others[1]
     assert "not where sqlite-vec 0.1.9 puts it" in str(index.bits_fault)
 
 

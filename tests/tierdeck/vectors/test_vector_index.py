@@ -162,7 +162,7 @@ def test_texts_without_a_vector_of_their_own_are_named_unless_they_are_many(
             conn.execute("UPDATE embedding_state SET status = 'pending' WHERE node_id = ?", (ids[1],))
             assert index.unfinished() == frozenset({ids[1]})
             conn.execute("UPDATE embedding_state SET status = 'failed' WHERE node_id = ?", (ids[2],))
-            monkeypatch.setattr("tierdeck.vectors.vector_index._MAX_UNFINISHED", 2)
+            monkeypatch.setattr("tierdeck.vectors.known_texts._MAX_UNFINISHED", 2)
             assert index.unfinished() == frozenset({ids[1], ids[2]})
             conn.execute("UPDATE embedding_state SET status = 'skipped' WHERE node_id = ?", (ids[3],))
             assert index.unfinished() is None

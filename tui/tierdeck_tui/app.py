@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -28,6 +29,7 @@ from tierdeck_tui.messages import (
     WaitingCounted,
 )
 from tierdeck_tui.modes import CHECKPOINTS, FIRST_MODE, MODES, OVERVIEW, PROMOTIONS, SEARCH, Mode
+from tierdeck_tui.quiet_collector import QUIET_S, QuietCollector
 from tierdeck_tui.reading.console import Console
 from tierdeck_tui.reading.opening import StoreOpening
 from tierdeck_tui.screens.frame import FrameScreen
@@ -87,6 +89,7 @@ class TierdeckApp(ShellApp):
         self._screens: dict[str, FrameScreen] = {}
         self._stopped = threading.Event()
         self._is_fill_due = False
+        self._collector = QuietCollector()
 
     @property
     def deck(self) -> Console:
@@ -173,6 +176,8 @@ class TierdeckApp(ShellApp):
 
     def on_mount(self) -> None:
         """Show the first mode when the store is open, else say that it is being opened."""
+        self._collector.start()
+        self.set_interval(QUIET_S, self._collect)
         if isinstance(self._source, Console):
             self._use(self._source)
         else:
@@ -189,6 +194,10 @@ class TierdeckApp(ShellApp):
     def on_unmount(self) -> None:
         """Let the background end."""
         self._stopped.set()
+        self._collector.stop()
+
+    def _collect(self) -> None:
+        self._collector.look(time.monotonic() - self.last_key_at_s)
 
     def _look_at(self, opening: StoreOpening) -> None:
         try:

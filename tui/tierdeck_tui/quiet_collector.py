@@ -1,10 +1,10 @@
 """Full garbage collections, moved to where nobody waits for them.
 
 A full collection walks all that was made since the last `gc.freeze` and holds every thread: 72 ms while the
-console comes up, later 8 to 20 on a screen in use. Python sets it off wherever an object is made, which is mostly in
-the middle of a paint; beside a search, which takes every other turn of the interpreter, a paint of 12 ms then lasted
-more than 50. Here it comes when no key has been pressed for a while. The two younger generations (2 ms at most) stay
-as they are.
+console comes up, later 8 to 20 on a screen in use. Python sets it off wherever an object is made, which is mostly
+in the middle of a paint; beside a search, which takes every other turn of the interpreter, a paint of 12 ms then
+lasted more than 50. Here it comes when no key has been pressed for a while. The two younger generations (2 ms at
+most) stay as they are.
 """
 
 from __future__ import annotations
@@ -12,8 +12,9 @@ from __future__ import annotations
 import gc
 
 QUIET_S = 0.5
-# Younger collections between two full ones: Python's own number, and the one that is not waited beyond.
-DUE_AFTER = 10
+# Younger collections between two full ones: enough that one is worth it (Python's own number is 10), and the number
+# that is not waited beyond.
+DUE_AFTER = 4
 AT_LATEST_AFTER = 200
 
 

@@ -28,6 +28,12 @@ _FAULTY = (
 )
 
 
+def chunk_fault(conn: apsw.Connection, dimensions: int) -> str | None:
+    """Which chunk has not as many bits as it needs, or holds other slots by vec0, as the end of a sentence."""
+    odd = conn.execute(_FAULTY, (words_of(dimensions),)).fetchone()
+    return None if odd is None else f"they are out of step in chunk {odd[0]}"
+
+
 def bit_fault(conn: apsw.Connection, model: Model, *, chunks: int | None = None) -> str | None:
     """What is wrong with the bits of the current model's vectors, as the end of a sentence; None when nothing is.
 
@@ -50,9 +56,9 @@ def bit_fault(conn: apsw.Connection, model: Model, *, chunks: int | None = None)
     fault = layout_fault(conn, model.dimensions)
     if fault is not None:
         return fault
-    odd = conn.execute(_FAULTY, (words_of(model.dimensions),)).fetchone()
-    if odd is not None:
-        return f"they are out of step in chunk {odd[0]}"
+    fault = chunk_fault(conn, model.dimensions)
+    if fault is not None:
+        return fault
     mean = np.frombuffer(raw_mean, np.float32)
     there = chunk_ids(conn)
     for chunk_id in there if chunks is None else random.sample(there, min(chunks, len(there))):

@@ -1,20 +1,25 @@
-"""The bits in memory kept as the index file has them, whoever writes it: only chunks that changed are read again.
+"""The bits kept as the index file has them, whoever writes it; of many, the first search goes through the file.
 
 What does not fit vec0's own tables is said and not used; search goes on by vec0 then.
 """
 
 from __future__ import annotations
 
-import apsw
-import numpy as np
+from collections.abc import Callable
 
-from tierdeck.index.file import VECTORS
-from tierdeck.index.schema import has_bit_tables
+import apsw
+
+from tierdeck.vectors.bit_check import chunk_fault
+from tierdeck.vectors.bit_loader import BitLoader
 from tierdeck.vectors.bit_memory import BitMemory
+from tierdeck.vectors.bit_stream import BitStream
 from tierdeck.vectors.bit_table import MIN_BIT_VECTORS
-from tierdeck.vectors.chunk_blobs import CHUNK_SLOTS, chunk_ids, layout_fault, read_chunk, read_slots, unpacked
+from tierdeck.vectors.chunk_blobs import chunk_ids
+from tierdeck.vectors.held_bits import BitHead, HeldBits, brought_up, check_last, check_layout, read_head
 from tierdeck.vectors.model_record import Model
-from tierdeck.vectors.sign_bits import sign_bits, words_of
+
+# Fewer chunks are loaded in 20 ms.
+_STREAM_FROM_CHUNKS = 64
 
 
 class BitFollower:
@@ -24,58 +29,84 @@ class BitFollower:
     because the vectors are few.
     """
 
-    def __init__(self, conn: apsw.Connection, model: Model) -> None:
+    def __init__(self, conn: apsw.Connection, model: Model, opened: Callable[[], apsw.Connection]) -> None:
+        """
+        Args:
+            opened: gives one more connection to the same file, for loading behind.
+        """
         self._conn = conn
         self.model = model
-        self._memory: BitMemory | None = None
+        self._opened = opened
+        self._bits: BitMemory | BitStream | None = None
+        self._held: HeldBits | None = None
+        self._loader: BitLoader | None = None
         self._version = -1
-        self._build: int | None = None
-        self._seq = -1
+        self._has_streamed = False
         self.fault: str | None = None
 
-    def current(self) -> BitMemory | None:
+    def current(self) -> BitMemory | BitStream | None:
         """The bits as they are in the connection's snapshot; None when vec0 has to search."""
         version = int(self._conn.pragma("data_version"))
-        if version == self._version:
-            return self._memory
-        self._version = -1
+        has_loaded = self._loader is not None and self._loader.is_over
+        if version == self._version and not has_loaded:
+            return self._bits
+        self._version, self._bits, self.fault = -1, None, None
         try:
-            self.fault = self._follow()
+            self._bits = self._follow()
         except (apsw.BusyError, apsw.InterruptError, apsw.IOError):
             raise
-        except (apsw.Error, ValueError, TypeError) as e:
+        except (apsw.Error, TypeError) as e:
             self.fault = f"they can't be read ({e})"
-        if self.fault is not None:
-            self._memory = None
+        except ValueError as e:
+            self.fault = str(e)
+        if self._bits is None:
+            self._held = None
         self._version = version
-        return self._memory
+        return self._bits
 
-    def _follow(self) -> str | None:
-        """Read what changed; what is wrong, or None."""
-        row = (
-            self._conn.execute("SELECT model, dimensions, mean, build, seq FROM bit_head").fetchone()
-            if has_bit_tables(self._conn)
-            else None
-        )
-        if row is None:
-            self._memory = None
-            return "they are not made yet" if self._are_many() else None
-        name, dimensions, mean, build, seq = row
-        if (name, dimensions) != (self.model.name, self.model.dimensions):
-            return f"they are of {name} ({dimensions} dimensions)"
-        if self._memory is None or build != self._build:
-            fault = layout_fault(self._conn, self.model.dimensions)
-            if fault is not None:
-                return fault
-            self._memory = BitMemory(np.frombuffer(mean, np.float32), len(chunk_ids(self._conn)))
-            self._seq = -1
-            if self._memory.mean.shape != (self.model.dimensions,):
-                return "their mean is of another length"
-        fault = None
-        if seq != self._seq:
-            fault = self._read_changed(self._memory) or self._self_test(self._memory)
-        self._build, self._seq = build, seq
-        return fault
+    def note_search(self) -> None:
+        """A search begins: from the second on what it goes through in the file is loaded by a thread meanwhile.
+
+        A process that asks once, as a command does, has no use for it.
+        """
+        if isinstance(self._bits, BitStream) and self._loader is None:
+            if self._has_streamed:
+                self._loader = BitLoader(self._opened, self.model)
+            self._has_streamed = True
+
+    def close(self) -> None:
+        """Give the memory back; nothing can be asked any more."""
+        if self._loader is not None:
+            self._loader.stop()
+        self._loader = self._held = self._bits = None
+
+    def _follow(self) -> BitMemory | BitStream | None:
+        head = read_head(self._conn)
+        if head is None:
+            self.fault = "they are not made yet" if self._are_many() else None
+            return None
+        if head.model != self.model:
+            raise ValueError(f"they are of {head.model.name} ({head.model.dimensions} dimensions)")
+        is_loading = self._loader is not None and not self._loader.is_over
+        if self._held is None and (is_loading or self._is_first_of_many()):
+            return self._streamed(head)
+        if self._loader is not None and self._loader.is_over:
+            self._held, self._loader = self._loader.loaded or self._held, None
+        held, self._held = self._held, None  # what is being changed is not to be used when that fails
+        self._held = brought_up(self._conn, head, held)
+        return self._held.memory
+
+    def _is_first_of_many(self) -> bool:
+        return self._loader is None and len(chunk_ids(self._conn)) >= _STREAM_FROM_CHUNKS
+
+    def _streamed(self, head: BitHead) -> BitStream:
+        check_layout(self._conn, head)
+        fault = chunk_fault(self._conn, self.model.dimensions)
+        if fault is not None:
+            raise ValueError(fault)
+        bits = BitStream(self._conn, head.mean)
+        check_last(self._conn, bits)
+        return bits
 
     def _are_many(self) -> bool:
         row = self._conn.execute(
@@ -83,52 +114,3 @@ class BitFollower:
             (2 * MIN_BIT_VECTORS, self.model.name, self.model.dimensions),
         ).fetchone()
         return bool(row and row[0])
-
-    def _read_changed(self, memory: BitMemory) -> str | None:
-        there = chunk_ids(self._conn)
-        changed = {
-            int(row[0]) for row in self._conn.execute("SELECT chunk_id FROM bit_chunk WHERE seq > ?", (self._seq,))
-        }
-        for chunk_id in set(memory.chunks) - set(there):
-            memory.drop(chunk_id)
-        if set(memory.chunks) | changed != set(there):
-            return "they are not of the chunks that vec0 has"
-        words = np.empty((CHUNK_SLOTS, words_of(self.model.dimensions)), np.uint64)  # one for all: see ScanBuffers
-        for chunk_id in sorted(changed):
-            validity, keys, scales = self._conn.execute(
-                "SELECT validity, keys, scales FROM bit_chunk WHERE chunk_id = ?", (chunk_id,)
-            ).get
-            chunk = read_chunk(self._conn, chunk_id)
-            if (unpacked(validity) != chunk.validity).any():
-                return f"they are out of step in chunk {chunk_id}"
-            with self._conn.blob_open("main", "bit_rows", "bits", chunk_id, False) as blob:
-                if blob.length() != words.nbytes:
-                    return f"they are not as long as the vectors in chunk {chunk_id}"
-                blob.read_into(words.data.cast("B"))
-            memory.put(
-                chunk_id,
-                words,
-                chunk.validity,
-                chunk.rowids,
-                np.frombuffer(keys, np.int64),
-                np.frombuffer(scales, np.float32).reshape(CHUNK_SLOTS, 2),
-            )
-        return None
-
-    def _self_test(self, memory: BitMemory) -> str | None:
-        """One vector, the last that is there: vec0's, the chunk's and the bits' are the same."""
-        slot = memory.last_slot()
-        if slot is None:
-            return None
-        at = np.array([slot])
-        (chunk, offset), rowid = memory.placed(at), memory.numbers(at)
-        vector = np.empty((1, self.model.dimensions), np.float32)
-        read_slots(self._conn, chunk, offset, vector)
-        row = self._conn.execute(
-            f"SELECT v.embedding FROM {VECTORS}_rowids r JOIN {VECTORS} v ON v.node_id = r.id WHERE r.rowid = ?",
-            (int(rowid[0]),),
-        ).fetchone()
-        if row is None or bytes(row[0]) != vector.tobytes():
-            return "a vector is not where sqlite-vec 0.1.9 puts it"
-        is_same = np.array_equal(memory.bits_at(slot), sign_bits(vector, memory.mean)[0])
-        return None if is_same else "they are not those of the vectors"

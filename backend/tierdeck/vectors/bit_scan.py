@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from tierdeck.errors import StoppedError
 from tierdeck.index.file import VECTORS, index_errors
 from tierdeck.vectors.bit_memory import BitMemory
+from tierdeck.vectors.bit_stream import BitStream
 from tierdeck.vectors.chunk_blobs import read_slots
 from tierdeck.vectors.nearest_first import NearestFirst
 from tierdeck.vectors.query_planes import QueryPlanes
@@ -45,7 +46,7 @@ class BitScan:
         self,
         conn: apsw.Connection,
         path: Path,
-        memory: BitMemory,
+        memory: BitMemory | BitStream,
         query: NDArray[np.float32],
         seen: tuple[int, str | None],
         buffers: ScanBuffers,
@@ -103,12 +104,14 @@ class BitScan:
         if not self._has_scores:
             self._memory.scores(self._planes, self._buffers, differing, scores, self._should_stop)
             self._has_scores = True
-        most = _BY_HALF * rows if self._memory.are_halved else by_signs
+        halved = self._memory if isinstance(self._memory, BitMemory) and self._memory.are_halved else None
+        most = by_signs if halved is None else _BY_HALF * rows
         slots = best_slots(scores, most) if allowed is None else allowed[best_slots(scores[allowed], most)]
-        if not self._memory.are_halved:
+        if halved is None:
             return slots
-        closer = self._memory.closer_scores(slots, differing[slots], self._planes, self._buffers)
-        return slots[best_slots(closer, by_signs)]
+        return slots[
+            best_slots(halved.closer_scores(slots, differing[slots], self._planes, self._buffers), by_signs)
+        ]
 
     def _exact(self, slots: Slots) -> NDArray[np.float32]:
         """The exact cosine of the vector in each slot, given in order."""

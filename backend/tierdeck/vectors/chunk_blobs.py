@@ -92,13 +92,24 @@ def read_slots(
     conn: apsw.Connection, chunk_ids: NDArray[np.int64], offsets: NDArray[np.int64], out: NDArray[np.float32]
 ) -> None:
     """Read the vectors of single slots into `out`, (n, dimensions). Fastest in the order of chunks and offsets."""
+    read_slots_of(conn, (_BLOBS, "vectors"), chunk_ids, offsets, out)
+
+
+def read_slots_of(
+    conn: apsw.Connection,
+    column: tuple[str, str],
+    chunk_ids: NDArray[np.int64],
+    offsets: NDArray[np.int64],
+    out: NDArray[np.generic],
+) -> None:
+    """The same of any column (table, name) of blobs, one for each chunk, with so much for each slot."""
     if not len(offsets):
         return
-    row_bytes = out.shape[1] * out.itemsize
+    row_bytes = out.nbytes // len(out)
     into = memoryview(out.data).cast("B")
     at_chunk = int(chunk_ids[0])
     places = zip(chunk_ids.tolist(), (offsets * row_bytes).tolist(), range(0, out.nbytes, row_bytes), strict=True)
-    with conn.blob_open("main", _BLOBS, "vectors", at_chunk, False) as blob:
+    with conn.blob_open("main", *column, at_chunk, False) as blob:
         for chunk_id, begin, place in places:
             if chunk_id != at_chunk:
                 blob.reopen(chunk_id)

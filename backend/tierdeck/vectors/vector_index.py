@@ -6,11 +6,13 @@ import json
 import threading
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 
 import apsw
 import numpy as np
 from numpy.typing import NDArray
 
+from tierdeck import db
 from tierdeck.errors import IndexFileError, InvalidValueError
 from tierdeck.index.file import REBUILD_HINT, VECTORS, dimensions_of, index_errors, open_for_reading
 from tierdeck.index.path import index_path
@@ -18,6 +20,7 @@ from tierdeck.store import Store
 from tierdeck.vectors.bit_follower import BitFollower
 from tierdeck.vectors.bit_memory import BitMemory
 from tierdeck.vectors.bit_scan import BitScan
+from tierdeck.vectors.bit_stream import BitStream
 from tierdeck.vectors.chunk_blobs import placed_vectors
 from tierdeck.vectors.kept_weights import load_weights
 from tierdeck.vectors.known_texts import seen_change, text_hashes, unfinished
@@ -167,6 +170,8 @@ class VectorIndex:
             if memory is None:
                 yield None
                 return
+            if self._follower is not None:
+                self._follower.note_search()
             with self._spare.lent() as buffers:
                 yield BitScan(self._conn, self._path, memory, query, seen, buffers, should_stop)
 
@@ -224,8 +229,10 @@ class VectorIndex:
     def close(self) -> None:
         """Close the file; closing twice is allowed."""
         with self._lock:
+            if self._follower is not None:  # up to 230 MB
+                self._follower.close()
+            self._follower = None
             self._conn.close()
-            self._follower = None  # up to 230 MB
             self._spare.clear()
 
     def __enter__(self) -> VectorIndex:
@@ -253,12 +260,15 @@ class VectorIndex:
                 if self._conn.in_transaction:
                     self._conn.execute("ROLLBACK")
 
-    def _bits(self) -> BitMemory | None:
+    def _bits(self) -> BitMemory | BitStream | None:
         """The bits as they are in the snapshot under way."""
         if self._model is None:
             return None
         if self._follower is None or self._follower.model != self._model:
-            self._follower = BitFollower(self._conn, self._model)
+            if self._follower is not None:
+                self._follower.close()
+            opened = partial(db.open_index, self._path, is_writing=False)
+            self._follower = BitFollower(self._conn, self._model, opened)
         return self._follower.current()
 
     def seen_change(self) -> tuple[int, str | None]:

@@ -47,6 +47,8 @@ class MeaningLeg:
         self._index = index
         self._query = query
         self._should_stop = should_stop
+        self._compared: dict[str, tuple[float, float]] = {}
+        self._compared_in = -1
         self.note: str | None = None
 
     def pool(
@@ -68,7 +70,10 @@ class MeaningLeg:
         """
         with self._index.scanning(self._query, self._should_stop) as scan:
             if scan is not None:
-                return ScannedPool(conn, condition, scan, self._index, memories, sure_rows).best(limit_rows)
+                found = ScannedPool(conn, condition, scan, self._index, memories, sure_rows)
+                ids = found.best(limit_rows)
+                self._compared, self._compared_in = found.compared, self._index.state
+                return ids
             fault = self._index.bits_fault
         if fault is not None:
             self.note = (
@@ -107,19 +112,33 @@ class MeaningLeg:
             doubtful = self._doubtful(conn, ids)
             now = hashes(doubtful) if doubtful else {}
             sure = set(ids).difference(doubtful)
-            vectors, stale = self._index.valid_vectors({key: now.get(key, "") for key in doubtful}, sure)
+            is_same = self._compared_in == self._index.state
+            compared = {key: self._compared[key] for key in sure & self._compared.keys()} if is_same else {}
+            hashes_now = {key: now.get(key, "") for key in doubtful}
+            vectors, stale = self._index.valid_vectors(hashes_now, sure - compared.keys())
             mean = self._index.mean.astype(np.float32)
-        parts: dict[str, SemanticPart] = {}
-        found = list(vectors)
-        for first in range(0, len(found), _ROWS_AT_ONCE):
-            some = found[first : first + _ROWS_AT_ONCE]
-            matrix = np.array([vectors[node_id] for node_id in some])
-            centred = centred_cosines(self._query, matrix, mean).tolist()
-            # Not `@`: the linear algebra library would wake its threads, which spin for longer than this takes.
-            cosines = np.vecdot(matrix, self._query).tolist()
-            for node_id, raw, near in zip(some, cosines, centred, strict=True):
-                parts[node_id] = SemanticPart(min(1.0, max(0.0, near)), raw, near, rank=None)
+        compared |= self._products(vectors, mean)
+        cosines, along = np.array(list(compared.values()), np.float64).reshape(-1, 2).T
+        centred = centred_cosines(cosines, along, self._query, mean).tolist()
+        parts = {
+            node_id: SemanticPart(min(1.0, max(0.0, near)), raw, near, rank=None)
+            for (node_id, (raw, _)), near in zip(compared.items(), centred, strict=True)
+        }
         return MeaningParts(parts, stale)
+
+    def _products(
+        self, vectors: Mapping[str, NDArray[np.float32]], mean: NDArray[np.float32]
+    ) -> dict[str, tuple[float, float]]:
+        """Each vector's product with the query, and with the mean."""
+        products: dict[str, tuple[float, float]] = {}
+        ids = list(vectors)
+        for first in range(0, len(ids), _ROWS_AT_ONCE):
+            some = ids[first : first + _ROWS_AT_ONCE]
+            matrix = np.array([vectors[node_id] for node_id in some])
+            # Not `@`: the linear algebra library would wake its threads, which spin for longer than this takes.
+            both = np.vecdot(matrix, self._query).tolist(), np.vecdot(matrix, mean).tolist()
+            products |= dict(zip(some, zip(*both, strict=True), strict=True))
+        return products
 
     def _doubtful(self, conn: apsw.Connection, ids: Collection[str]) -> list[str]:
         """Those whose vector may be of an older text: they changed since the index looked, or are in its work."""
@@ -130,14 +149,21 @@ class MeaningLeg:
 
 
 def centred_cosines(
-    query: NDArray[np.floating], vectors: NDArray[np.floating], mean: NDArray[np.floating]
+    cosines: NDArray[np.float64], along: NDArray[np.float64], query: NDArray[np.float32], mean: NDArray[np.float32]
 ) -> NDArray[np.float64]:
     """The cosines of q - m and d - m: 0 is no more alike than two random memories, 1 is the same text.
 
     Indifferent to the band in which a model's cosines lie: on models whose cosines crowd between 0.7 and 0.9 the
     plain cosine loses to it.
+
+    Args:
+        cosines: of vectors at unit length, their products with the query.
+        along: their products with the mean.
     """
-    q, d = query - mean, vectors - mean
-    lengths = np.sqrt(np.vecdot(d, d) * np.vecdot(q, q))
-    near: NDArray[np.float64] = np.divide(np.vecdot(d, q), lengths, out=np.zeros(len(d)), where=lengths > 1e-6)
+    q, m = query.astype(np.float64), mean.astype(np.float64)
+    of_query, of_mean = float(np.vecdot(q, m)), float(np.vecdot(m, m))
+    lengths = np.sqrt(np.maximum(1 - 2 * along + of_mean, 0) * float(np.vecdot(q - m, q - m)))
+    near: NDArray[np.float64] = np.divide(
+        cosines - along - of_query + of_mean, lengths, out=np.zeros(len(cosines)), where=lengths > 1e-3
+    )
     return near

@@ -30,7 +30,10 @@ _LIST_AFTER = 1 / 8
 
 
 class ScannedPool:
-    """The pool of one query under one condition."""
+    """The pool of one query under one condition.
+
+    `compared`: of every memory found, the product of its vector with the query, and that with the store's mean.
+    """
 
     def __init__(
         self,
@@ -48,6 +51,7 @@ class ScannedPool:
         """
         self._scan = scan
         self._sure_rows = sure_rows
+        self.compared: dict[str, tuple[float, float]] = {}
         self._rows = known_rows(conn, condition)
         self._memories = SlotMemories(conn, condition, scan, index, self._rows, memories)
 
@@ -101,10 +105,9 @@ class ScannedPool:
                 break
             looked_at += len(slots)
             valid = self._memories.valid(slots)
-            found += [
-                (-cosine, valid[slot])
-                for slot, cosine in zip(slots.tolist(), cosines.tolist(), strict=True)
-                if slot in valid
-            ]
+            cosine_of = dict(zip(slots.tolist(), cosines.tolist(), strict=True))
+            found += [(-cosine_of[slot], node_id) for slot, node_id in valid.items()]
+            for (slot, node_id), along in zip(valid.items(), self._scan.mean_products(valid), strict=True):
+                self.compared[node_id] = (cosine_of[slot], along)
         found.sort(key=lambda pair: pair[0])
         return [node_id for _, node_id in found[:limit_rows]], len(found) / max(1, looked_at)

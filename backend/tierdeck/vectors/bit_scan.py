@@ -48,14 +48,21 @@ class BitScan:
         path: Path,
         memory: BitMemory | BitStream,
         query: NDArray[np.float32],
+        mean: NDArray[np.float32],
         seen: tuple[int, str | None],
         buffers: ScanBuffers,
         should_stop: Callable[[], bool] | None = None,
     ) -> None:
+        """
+        Args:
+            mean: the store's mean vector, which `mean_products` are with; the signs are taken from another.
+        """
         self._conn = conn
         self._path = path
         self._memory = memory
         self._query = query
+        self._mean = mean
+        self._mean_products: dict[int, float] = {}
         self._planes = QueryPlanes(query, memory.mean)
         self._buffers = buffers
         self._should_stop = should_stop
@@ -125,7 +132,13 @@ class BitScan:
                 read_slots(self._conn, chunks[part], offsets[part], vectors)
             # Not `@`: the linear algebra library would wake its threads, which spin for longer than this takes.
             np.vecdot(vectors, self._query, out=cosines[part])
+            products = np.vecdot(vectors, self._mean).tolist()
+            self._mean_products.update(zip(slots[part].tolist(), products, strict=True))
         return cosines
+
+    def mean_products(self, slots: Iterable[int]) -> list[float]:
+        """The products with the store's mean of vectors that were given with their cosines."""
+        return [self._mean_products[slot] for slot in slots]
 
     def _ask_to_stop(self) -> None:
         if self._should_stop is not None and self._should_stop():

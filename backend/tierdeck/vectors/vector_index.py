@@ -95,6 +95,12 @@ class VectorIndex:
         return self._current().dimensions
 
     @property
+    def state(self) -> int:
+        """Another number when the index was written since; of a `snapshot`, inside it."""
+        self._current()
+        return self._seen
+
+    @property
     def mean(self) -> NDArray[np.float64]:
         """The mean vector that centred cosines are measured from, float64 (dimensions,)."""
         self._current()
@@ -173,7 +179,8 @@ class VectorIndex:
             if self._follower is not None:
                 self._follower.note_search()
             with self._spare.lent() as buffers:
-                yield BitScan(self._conn, self._path, memory, query, seen, buffers, should_stop)
+                mean = self._mean.astype(np.float32)
+                yield BitScan(self._conn, self._path, memory, query, mean, seen, buffers, should_stop)
 
     @property
     def bits_fault(self) -> str | None:

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
 from tests.tierdeck.search.memories import ChosenVectors, embed_all, remember
 from tierdeck.model import NodeChanges, NodeDraft, NodeFilter, Tier
@@ -141,16 +142,24 @@ def test_a_memory_without_a_vector_has_no_meaning_side(store: Store) -> None:
 _VECTORS = st.lists(st.floats(-1, 1, width=32), min_size=4, max_size=4).filter(lambda v: np.linalg.norm(v) > 0.1)
 
 
+def unit(numbers: list[float]) -> NDArray[np.float32]:
+    vector = np.array(numbers, np.float64)
+    return (vector / np.linalg.norm(vector)).astype(np.float32)
+
+
 @given(_VECTORS, st.lists(_VECTORS, min_size=1, max_size=5), _VECTORS)
 def test_centred_cosines_are_cosines_about_the_mean(
-    query: list[float], vectors: list[list[float]], mean: list[float]
+    numbers: list[float], rows: list[list[float]], middle: list[float]
 ) -> None:
-    found = centred_cosines(np.array(query), np.array(vectors), np.array(mean) / 2)
-    assert np.isfinite(found).all()
-    assert (np.abs(found) <= 1 + 1e-9).all()
+    query, vectors, mean = unit(numbers), np.array([unit(row) for row in rows]), unit(middle)
+    mean *= np.float32(0.5)
+    wide, along = vectors.astype(np.float64), vectors.astype(np.float64) @ mean
+    found = centred_cosines(wide @ query, along, query, mean)
+    aside, q = wide - mean, query.astype(np.float64) - mean
+    assert found == pytest.approx(aside @ q / np.linalg.norm(aside, axis=1) / np.linalg.norm(q), abs=1e-5)
 
 
 def test_the_same_text_is_one_and_the_mean_itself_is_nothing() -> None:
-    mean = np.array([0.5, 0.1])
-    found = centred_cosines(np.array([0.6, 0.8]), np.array([[0.6, 0.8], [0.5, 0.1]]), mean)
-    assert found == pytest.approx([1.0, 0.0])
+    mean, same = unit([0.5, 0.1]), unit([0.6, 0.8])
+    vectors = np.array([same, mean], np.float64)
+    assert centred_cosines(vectors @ same, vectors @ mean, same, mean) == pytest.approx([1.0, 0.0], abs=1e-6)

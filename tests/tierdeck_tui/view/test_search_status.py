@@ -14,6 +14,7 @@ from tierdeck_tui.view.search_status import (
     error_status,
     nothing_found,
     nothing_to_browse,
+    searching_status,
 )
 
 
@@ -28,6 +29,11 @@ def test_an_answer_says_how_much_was_found_and_what_is_off() -> None:
     assert text_of(answer_status(many)).startswith("1 best of 60")
     degraded = text_of(answer_status(answer(found, degraded="no model; pip install it")))
     assert "keyword only: no model; pip install it" in degraded
+
+
+def test_while_one_waits_the_old_rows_are_said_to_be_old() -> None:
+    assert text_of(searching_status(has_old_rows=True)) == "searching… · until then the list is as it was"
+    assert text_of(searching_status(has_old_rows=False)) == "searching…"
 
 
 def test_a_list_that_was_not_searched_says_its_order() -> None:

@@ -26,12 +26,16 @@ from tierdeck_tui.view.search_status import (
     marked_piece,
     nothing_found,
     nothing_to_browse,
+    searching_status,
 )
 from tierdeck_tui.widgets.alpha_bar import AlphaBar
 from tierdeck_tui.widgets.line_bar import LineBar
 from tierdeck_tui.widgets.memory_list import MemoryList
 from tierdeck_tui.widgets.query_box import QueryBox
 from tierdeck_tui.widgets.result_panes import ResultPanes
+
+# Most answers are there before; from here on one would take the rows of the query before for those of this one.
+SAY_AFTER_S = 0.4
 
 
 class AskingScreen(TierActionsScreen):
@@ -72,6 +76,7 @@ class AskingScreen(TierActionsScreen):
         self._archive_request = 0
         self._status: Line = ()
         self._pause: Timer | None = None
+        self._patience: Timer | None = None
         self._opening_memory = ""
 
     def _ask_soon(self) -> None:
@@ -84,6 +89,8 @@ class AskingScreen(TierActionsScreen):
         if self._pause is not None:
             self._pause.stop()
         self._number += 1
+        if not keep_cursor:  # with it the rows that stay are of this query
+            self._await_answer()
         self._query = query = parse_query(self._box.value)
         self.query_one("#chips", LineBar).show(chips_line(query.chips))
         if query.is_empty:
@@ -96,6 +103,15 @@ class AskingScreen(TierActionsScreen):
         # What went out once may go out again: moving a filter behind the same words is not typing.
         is_typing = self._is_typing and query.words_text != self._sent_words
         self._run(SearchRequest(self._number, query, self._alpha_bar.alpha, is_typing), keep_cursor)
+
+    def _await_answer(self) -> None:
+        """Say that it is being looked for, unless something else can be said soon."""
+        if self._patience is not None:
+            self._patience.stop()
+        self._patience = self.set_timer(SAY_AFTER_S, self._say_searching)
+
+    def _say_searching(self) -> None:
+        self._say(searching_status(has_old_rows=self._results.total_rows > 0))
 
     def _browse(self, *, keep_cursor: bool) -> None:
         if not keep_cursor:
@@ -161,7 +177,7 @@ class AskingScreen(TierActionsScreen):
         node_id, self._opening_memory = self._opening_memory, ""
         if node_id:
             self._panes.open_memory(node_id)
-        if self._answer is not None:
+        if self._answer is not None or not self._query.is_empty:
             return
         self._say_browse_status()
         if self._archive_request != self._number:  # the first page of what was asked; it comes before this count
@@ -174,6 +190,8 @@ class AskingScreen(TierActionsScreen):
         self._say(browse_status(total, archived_rows=archived, is_oldest_first=self._is_oldest_first, notes=notes))
 
     def _say(self, status: Line) -> None:
+        if self._patience is not None:
+            self._patience.stop()
         self._status = status
         marked = marked_piece(len(self._results.marked_ids))
         self.query_one("#status", LineBar).show((marked, *status) if marked.text else status)

@@ -68,6 +68,12 @@ def browse_status(total_rows: int, *, archived_rows: int, is_oldest_first: bool,
     return line(*pieces)
 
 
+def searching_status(*, has_old_rows: bool) -> Line:
+    """What is said while an answer lets wait for itself, and that the rows below are not its own."""
+    old = " · until then the list is as it was" if has_old_rows else ""
+    return line(Piece("searching…", "strong"), Piece(old, "muted"))
+
+
 def error_status(error: TierdeckError) -> Line:
     """An error as an error, with what to do."""
     hint = f" · {_safe(error.hint)}" if error.hint else ""

@@ -16,7 +16,6 @@ from tierdeck.index.store_texts import has_changes
 from tierdeck.model import NodeFilter, NodeRow, Tier
 from tierdeck.search.condition import condition_of
 from tierdeck.search.dressing import Dressing
-from tierdeck.search.fusion import with_ranks
 from tierdeck.search.hidden import MAX_COUNTED, MAX_COUNTED_OF_LARGE, hidden_by_filters
 from tierdeck.search.hit import Flag, HiddenByFilter, Hit, MissingWord
 from tierdeck.search.inside_look import InsideLook
@@ -155,7 +154,7 @@ def _scored(
         if node_id in silent:
             flags.add("embedding-off")
         hits.append(Hit(row, 0.0, words.get(node_id), semantic, frozenset(flags)))
-    return with_ranks(hits)
+    return tuple(hits)
 
 
 def head_flags(row: NodeRow) -> frozenset[Flag]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from tierdeck.search.hit import Hit, KeywordPart, SemanticPart
+from tierdeck.search.hit import Hit
 
 _NEVER_MS = -(1 << 62)
 
@@ -48,41 +48,10 @@ def ranked(candidates: Iterable[Hit], alpha: float, limit_rows: int | None = Non
     )
 
 
-def with_ranks(hits: Iterable[Hit]) -> tuple[Hit, ...]:
-    """The hits with their places by each side alone, counted from 1; equal scores are ordered by id."""
-    hits = tuple(hits)
-    words = sorted((hit for hit in hits if hit.keyword), key=lambda hit: (-_parts(hit)[1], hit.row.id))
-    meaning = sorted((hit for hit in hits if hit.semantic), key=_by_centred)
-    word_ranks = {hit.row.id: rank for rank, hit in enumerate(words, 1)}
-    meaning_ranks = {hit.row.id: rank for rank, hit in enumerate(meaning, 1)}
-    return tuple(
-        Hit(
-            hit.row,
-            hit.score,
-            _keyword_ranked(hit.keyword, word_ranks.get(hit.row.id)),
-            _semantic_ranked(hit.semantic, meaning_ranks.get(hit.row.id)),
-            hit.flags,
-            hit.matches,
-        )
-        for hit in hits
-    )
-
-
-# Spelled out: `dataclasses.replace` takes four times as long, and a query makes 700 such values.
-def _keyword_ranked(part: KeywordPart | None, rank: int | None) -> KeywordPart | None:
-    if part is None:
-        return None
-    return KeywordPart(
-        part.score, part.bm25, part.best_bm25, part.matched_terms, part.asked_terms, rank, part.inside
-    )
-
-
-def _semantic_ranked(part: SemanticPart | None, rank: int | None) -> SemanticPart | None:
-    return None if part is None else SemanticPart(part.score, part.cosine, part.centred_cosine, rank)
-
-
-def _by_centred(hit: Hit) -> tuple[float, str]:
-    return (-hit.semantic.centred_cosine if hit.semantic else 0.0, hit.row.id)
+def ranks(scores: Mapping[str, float]) -> dict[str, int]:
+    """The memories' places by one side alone, counted from 1; equal scores are ordered by id."""
+    ordered = sorted(scores, key=lambda node_id: (-scores[node_id], node_id))
+    return {node_id: rank for rank, node_id in enumerate(ordered, 1)}
 
 
 def _parts(hit: Hit) -> tuple[float, float]:

@@ -15,7 +15,7 @@ from tierdeck.errors import IndexFileError, InvalidValueError
 from tierdeck.search.attempts import Attempt, attempts
 from tierdeck.search.condition import Condition
 from tierdeck.search.fts import Match, match_words, quoted
-from tierdeck.search.fusion import keyword_scores
+from tierdeck.search.fusion import keyword_scores, ranks
 from tierdeck.search.hit import KeywordPart, MissingWord
 from tierdeck.search.inside_hit import Inside, InsideHit
 from tierdeck.search.inside_look import InsideLook
@@ -151,10 +151,7 @@ class KeywordLeg:
         return list(dict.fromkeys((*self._the_best_of(ids, limit_rows), *self._inside_pool(limit_rows))))
 
     def parts(self, ids: Collection[str]) -> dict[str, KeywordPart]:
-        """The keyword side of each of the memories, exact; those that match nothing are left out.
-
-        Ranks are left to the caller, who knows every candidate.
-        """
+        """The keyword side of each of the memories, exact; those that match nothing are left out."""
         words = self._hits(self.match, ids) if self.match else {}
         self._inside = self._look.of(self._inside, ids)
         inside = {
@@ -173,6 +170,8 @@ class KeywordLeg:
         raw = {node_id: bm25[node_id] + inside.get(node_id, 0.0) for node_id in bm25}
         best = max(raw.values(), default=0.0)
         counts = {node_id: self._matched(node_id, words.get(node_id), idle.get(node_id)) for node_id in raw}
+        scores = keyword_scores(raw, best)
+        places = ranks(scores)
         return {
             node_id: KeywordPart(
                 score=score,
@@ -180,10 +179,10 @@ class KeywordLeg:
                 best_bm25=best,
                 matched_terms=counts[node_id][0],
                 asked_terms=counts[node_id][1],
-                rank=None,
+                rank=places[node_id],
                 inside=inside.get(node_id, 0.0),
             )
-            for node_id, score in keyword_scores(raw, best).items()
+            for node_id, score in scores.items()
         }
 
     def _best(self, attempt: Attempt, limit_rows: int) -> list[str]:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from tierdeck.search.changed_since import changed_since
 from tierdeck.search.condition import Condition, meeting
+from tierdeck.search.fusion import ranks
 from tierdeck.search.hit import SemanticPart
 from tierdeck.search.read_memories import ReadMemories
 from tierdeck.search.scanned_pool import ScannedPool
@@ -119,10 +120,11 @@ class MeaningLeg:
             mean = self._index.mean.astype(np.float32)
         compared |= self._products(vectors, mean)
         cosines, along = np.array(list(compared.values()), np.float64).reshape(-1, 2).T
-        centred = centred_cosines(cosines, along, self._query, mean).tolist()
+        centred = dict(zip(compared, centred_cosines(cosines, along, self._query, mean).tolist(), strict=True))
+        places = ranks(centred)
         parts = {
-            node_id: SemanticPart(min(1.0, max(0.0, near)), raw, near, rank=None)
-            for (node_id, (raw, _)), near in zip(compared.items(), centred, strict=True)
+            node_id: SemanticPart(min(1.0, max(0.0, near)), compared[node_id][0], near, places[node_id])
+            for node_id, near in centred.items()
         }
         return MeaningParts(parts, stale)
 

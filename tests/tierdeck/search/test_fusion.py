@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tierdeck.model import NodeRow, NodeType, Tier
-from tierdeck.search.fusion import combined, keyword_scores, ranked, with_ranks
+from tierdeck.search.fusion import combined, keyword_scores, ranked, ranks
 from tierdeck.search.hit import Hit, KeywordPart, SemanticPart
 
 _UNIT = st.floats(0, 1)
@@ -128,7 +128,6 @@ def test_equal_memories_are_ordered_by_meaning_words_confidence_last_access_and_
         assert names(ranked(hits, 0.5)) == expected
 
 
-def test_ranks_count_each_side_by_itself() -> None:
-    found = {h.row.id: h for h in with_ranks([hit("a", 0.2, 0.9), hit("b", 0.7, None), hit("c", None, -0.5)])}
-    assert [h.keyword.rank for h in (found["b"], found["a"]) if h.keyword] == [1, 2]
-    assert [h.semantic.rank for h in (found["a"], found["c"]) if h.semantic] == [1, 2]
+def test_ranks_go_by_score_and_equal_ones_by_id() -> None:
+    assert ranks({"c": 0.2, "b": 0.2, "a": -0.5, "d": 0.9}) == {"d": 1, "b": 2, "c": 3, "a": 4}
+    assert ranks({}) == {}

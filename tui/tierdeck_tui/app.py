@@ -223,6 +223,7 @@ class TierdeckApp(ShellApp):
 
     def _make_screen(self, mode: Mode, deck: Console) -> FrameScreen:
         screen = mode.make(deck)
+        screen.fit_width(self.size.width)
         # A new screen counts as one with old styles, and Textual reads the whole style sheet again for it, here and
         # at the next two changes of mode: 40 to 80 ms each, in which no key is answered.
         screen._css_update_count = self._css_update_count

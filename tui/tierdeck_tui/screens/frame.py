@@ -32,6 +32,15 @@ class FrameScreen(Screen[None]):
         cls.BINDINGS = bindings
         super().__init_subclass__()
 
+    def fit_width(self, cells: int) -> None:
+        """Be laid out for a terminal of this width from the first paint on.
+
+        Textual names the width in a class only once the screen is there, and restyles the whole of it for that.
+        """
+        names = [name for at_cells, name in sorted(self.HORIZONTAL_BREAKPOINTS or ()) if at_cells <= cells]
+        if names:
+            self.add_class(names[-1], update=False)
+
     def compose(self) -> ComposeResult:
         yield StatusHeader()
         yield from self.compose_body()

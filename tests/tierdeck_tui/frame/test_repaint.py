@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 import pytest
+from textual.geometry import Region
 from textual.strip import Strip
 from textual.widget import Widget
 
@@ -20,9 +21,9 @@ class CountedBar(LineBar):
 
     painted = 0
 
-    def render_line(self, y: int) -> Strip:
+    def render_lines(self, crop: Region) -> list[Strip]:
         self.painted += 1
-        return super().render_line(y)
+        return super().render_lines(crop)
 
 
 class TwoTexts(FrameScreen):

@@ -34,6 +34,7 @@ from tests.bench.lifted_embedder import LiftedEmbedder
 from tests.bench.other_environment import is_other_python, other_python
 from tests.bench.scale_store import ScaleStore, add_arguments, asked_sizes, scale_store
 from tests.bench.scale_text import TextSource
+from tests.bench.search_limits import LegLimits
 from tests.bench.search_narrowing import ALL_ROWS, EVERYTHING, NARROWINGS, Narrowing, is_plain, read_columns
 from tests.bench.search_ours import Ours, Passes, numbers_of
 from tests.bench.search_peers import PACKAGES, PEERS, Peer, checked_peers, peers, versions
@@ -127,15 +128,17 @@ def measure_meaning(bench: Bench, others: Sequence[Peer]) -> Measured:
     passes = Passes(vectors, queries, SLOW_EVERY)
     vec0 = Contestant("plain vec0", lambda n: ours.plain_vec0(queries[n]), numbers_of, every=SLOW_EVERY)
     leg = Contestant("our meaning leg", partial(_meaning, bench, EVERYTHING.node_filter), numbers_of)
+    limits = LegLimits(bench.made, ours.plain)
     rivals = [_rival(peer, bench, ALL_ROWS) for peer in others]
-    in_turns([*passes.contestants, vec0, leg, *rivals], len(queries), bench.budget_s)
-    measured = Measured(bench.made.rows, passes, vec0, leg, bench.recalls(leg, EVERYTHING.name))
+    in_turns([*passes.contestants, vec0, leg, limits.signs, limits.reads, *rivals], len(queries), bench.budget_s)
+    measured = Measured(bench.made.rows, passes, vec0, leg, bench.recalls(leg, EVERYTHING.name), limits=limits)
     measured.flat = next((one for one in rivals if "flat" in one.name), None)
     head = f"{'wall ms':>10}{'CPU ms':>10}{'of vec0':>10}{'of a pass':>11}  recall@10  @{WANTED}"
     print(f"  {f'nearest {WANTED}':33}{head}")
-    for one in (*passes.contestants, vec0, leg, *rivals):
+    for one in (*passes.contestants, vec0, leg, limits.signs, limits.reads, *rivals):
         right = EVERYTHING if one is leg else ALL_ROWS
-        _print_meaning(one, measured, () if one in passes.contestants else bench.recalls(one, right.name))
+        has_found = one in (vec0, leg, *rivals)
+        _print_meaning(one, measured, bench.recalls(one, right.name) if has_found else ())
     return measured
 
 
@@ -162,13 +165,18 @@ def measure_hybrid(bench: Bench, others: Sequence[Peer], measured: Measured) -> 
     def type_on(number: int) -> Sequence[object]:
         return bench.ours.hybrid(asked.typed[number], asked.typed_vectors[number], is_typing=True).hits
 
+    def words_alone(number: int) -> Sequence[object]:
+        return bench.ours.words(asked.texts[number]).hits
+
     passes = Passes(vectors, asked.vectors, SLOW_EVERY)
+    measured.words = Contestant("  its words alone", words_alone)
     measured.hybrid, measured.typing = Contestant("our hybrid", search), Contestant("our hybrid, typing", type_on)
     measured.passes_beside_hybrid = passes
     rivals = [_hybrid_rival(peer, peer.hybrid, asked) for peer in others if peer.hybrid is not None]
-    in_turns([*passes.contestants, measured.hybrid, measured.typing, *rivals], len(asked), bench.budget_s)
+    ours = (measured.hybrid, measured.typing, measured.words)
+    in_turns([*passes.contestants, *ours, *rivals], len(asked), bench.budget_s)
     print(f"  {'hybrid':33}{'p50 ms':>10}{'p95 ms':>10}{'CPU ms':>10}{'p50 of a pass':>15}{'p95':>15}")
-    for one in (measured.hybrid, measured.typing, *rivals):
+    for one in (*ours, *rivals):
         _print_hybrid(one, passes)
 
 
@@ -182,7 +190,7 @@ def measure_processes(bench: Bench, measured: Measured) -> None:
         measured.first = first_answers(bench.made.path, questions)
         measured.memory = memory = memory_above_store(bench.made.path, questions)
     print("  first answer of a new process")
-    for name, first in zip(("our hybrid", "plain vec0"), measured.first, strict=True):
+    for name, first in zip(("our hybrid", "plain vec0", "our imports alone"), measured.first, strict=True):
         print(f"    {name:31}{first.whole_ms:>10,.0f} ms from its start, {first.from_open_ms:,.0f} ms from opening")
     print(
         f"  private memory above the store's: {memory.held_mb:,.0f} MB held, {memory.peak_mb:,.0f} MB at most,"

@@ -28,7 +28,7 @@ Vector = NDArray[np.float32]
 
 
 class Ours:
-    """A store and its index as the program has them open; a second connection is for plain vec0."""
+    """A store and its index as the program has them open; `plain` is a second connection, for plain vec0."""
 
     def __init__(self, path: Path) -> None:
         self.store = open_store(path)
@@ -36,7 +36,7 @@ class Ours:
         if index is None:
             raise SystemExit(f"{path}: its index holds no vector")
         self.index = index
-        self._plain = db.open_index(beside_index_path(path), is_writing=False)
+        self.plain = db.open_index(beside_index_path(path), is_writing=False)
         self.rows = int(self.store.read(lambda conn: conn.execute("SELECT count(*) FROM nodes").get))
 
     def __enter__(self) -> Ours:
@@ -45,7 +45,7 @@ class Ours:
     def __exit__(
         self, _kind: type[BaseException] | None, _e: BaseException | None, _at: TracebackType | None
     ) -> None:
-        self._plain.close()
+        self.plain.close()
         self.index.close()
         self.store.close()
 
@@ -65,9 +65,13 @@ class Ours:
             raise SystemExit(f"{text!r}: {answer.degraded}")
         return answer
 
+    def words(self, text: str) -> SearchAnswer:
+        """The same by words alone."""
+        return hybrid_search(self.store, text, alpha=0)
+
     def plain_vec0(self, vector: Vector) -> Sequence[str]:
         """The nearest `WANTED` of all rows, by vec0 alone."""
-        return [str(row[0]) for row in self._plain.execute(PLAIN_VEC0, (vector.tobytes(), WANTED))]
+        return [str(row[0]) for row in self.plain.execute(PLAIN_VEC0, (vector.tobytes(), WANTED))]
 
 
 class Passes:

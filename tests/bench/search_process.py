@@ -1,6 +1,6 @@
 """New processes: how long the first answer takes from the start of the interpreter, and what memory search holds.
 
-    python -m tests.bench.search_process ours|vec0|memory STORE QUESTIONS STARTED
+    python -m tests.bench.search_process ours|vec0|imports|memory STORE QUESTIONS STARTED
 
 QUESTIONS is a JSON file: a list of [text, vector as numbers]. STARTED is the clock before the process began; all
 processes of a machine share it. vec0's process loads nothing of ours but the connection.
@@ -21,6 +21,7 @@ import time
 from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import dataclass
+from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -47,20 +48,20 @@ class Memory:
     peak_mb: float
 
 
-def first_answers(store: Path, questions: Path) -> tuple[FirstAnswers, FirstAnswers]:
-    """Ours and plain vec0's in new processes, by turns, after one each that leaves its bytecode."""
-    times: dict[str, list[tuple[float, float]]] = {"ours": [], "vec0": []}
+def first_answers(store: Path, questions: Path) -> tuple[FirstAnswers, FirstAnswers, FirstAnswers]:
+    """Ours, plain vec0's, and what ours imports alone, in new processes, after one each that leaves its bytecode."""
+    times: dict[str, list[tuple[float, float]]] = {"ours": [], "vec0": [], "imports": []}
     with tempfile.TemporaryDirectory() as bytecode:
         for number in range(ROUNDS + 1):
             for who, found in times.items():
                 whole_ms, from_open_ms = _run(who, store, questions, Path(bytecode))
                 if number:
                     found.append((whole_ms, from_open_ms))
-    ours, vec0 = (
-        FirstAnswers(*(statistics.median(column) for column in zip(*times[who], strict=True)))
-        for who in ("ours", "vec0")
+    ours, vec0, imports = (
+        FirstAnswers(*(statistics.median(column) for column in zip(*found, strict=True)))
+        for found in times.values()
     )
-    return ours, vec0
+    return ours, vec0, imports
 
 
 def memory_above_store(store: Path, questions: Path) -> Memory:
@@ -105,6 +106,18 @@ def _ours(store_path: Path, question: _Question) -> float:
     assert answer.hits
     assert answer.degraded is None
     return began
+
+
+def _imports(_store_path: Path, _question: _Question) -> float:
+    """The same modules, and nothing asked of them."""
+    for module in (
+        "tierdeck.search",
+        "tierdeck.store",
+        "tierdeck.vectors.vector_index",
+        "tierdeck.search.meaning_leg",
+    ):
+        import_module(module)
+    return time.perf_counter()
 
 
 def _vec0(store_path: Path, question: _Question) -> float:
@@ -181,7 +194,7 @@ def main() -> None:
     if who == "memory":
         result = _memory(store, questions)
     else:
-        opened = {"ours": _ours, "vec0": _vec0}[who](store, questions[0])
+        opened = {"ours": _ours, "vec0": _vec0, "imports": _imports}[who](store, questions[0])
         answered = time.perf_counter()
         result = [1e3 * (answered - began) for began in (float(sys.argv[4]), opened)]
     print(json.dumps(result))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import resource
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -18,8 +19,8 @@ REST_S = 0.03
 class Contestant:
     """Answers a query by its number with the numbers of memories, best first; `every` thins the slow ones out.
 
-    Times are in milliseconds; CPU is that of all threads. `to_numbers` is not measured; it is needed when an
-    answer is no list of numbers yet.
+    Times are in milliseconds; CPU is that of all threads; `faults` are pages touched for the first time.
+    `to_numbers` is not measured; it is needed when an answer is no list of numbers yet.
     """
 
     name: str
@@ -28,15 +29,18 @@ class Contestant:
     every: int = 1
     wall_ms: list[float] = field(default_factory=list)
     cpu_ms: list[float] = field(default_factory=list)
+    faults: list[int] = field(default_factory=list)
     found: dict[int, Sequence[int]] = field(default_factory=dict)
 
     def once(self, number: int) -> None:
         """One query, measured."""
         time.sleep(REST_S)
+        faults = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
         wall, cpu = time.perf_counter(), time.process_time()
         answer = self.ask(number)
         self.cpu_ms.append((time.process_time() - cpu) * 1e3)
         self.wall_ms.append((time.perf_counter() - wall) * 1e3)
+        self.faults.append(resource.getrusage(resource.RUSAGE_SELF).ru_minflt - faults)
         self.found[number] = (
             [one for one in answer if isinstance(one, int)] if self.to_numbers is None else self.to_numbers(answer)
         )

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from tierdeck.search.fts import Match, match_words
 from tierdeck.search.query import Query
@@ -55,45 +55,70 @@ def attempts(
         is_typing: the last word may still grow, and the others are meant to narrow.
         words_with: the words that begin so, where they are known; none leaves that to FTS5.
     """
-    # No more than MAX_TERMS in all; the words of a phrase that is dropped are looked for in any case.
-    room = max(0, MAX_TERMS - len(terms.used) - len(terms.left_out))
-    required = tuple(phrase for phrase in query.phrases if has_words(phrase))[:room]
-    room -= len(required)
-    extra = tuple(phrase for phrase in _extra_phrases(query) if phrase not in required and has_words(phrase))[:room]
-    room -= len(extra)
-
-    def ask(terms: Terms, *notes: str, required: tuple[str, ...] = required, all_words: bool = False) -> Attempt:
-        words = [term.text for term in terms.used]
-        prefix = _prefix(query, words) if is_typing else None
-        if not words and not required:
-            return Attempt(terms, None, prefix, notes)
-        picking = [number for number, term in enumerate(terms.used) if term.picks]
-        match = match_words(
-            words,
-            picking=picking,
-            required=required,
-            extra=extra,
-            unscored=[term.text for term in terms.returned],
-            repeated=_repeated(terms),
-            prefix=prefix,
-            prefix_words=() if prefix is None else words_with(words[prefix])[: room + 1],
-            all_words=all_words,
-        )
-        return Attempt(terms, match, prefix, notes)
-
+    asking = _Asking.of(query, terms, has_words, is_typing=is_typing, words_with=words_with)
     common = listed(terms.common)
     notes = [f"common words pick no memory by themselves: {common}"] if terms.common else []
     if is_typing and len(terms.used) > 1:
-        yield ask(terms, *notes, all_words=True)
-    yield ask(terms, *notes)
+        yield asking.attempt(terms, *notes, all_words=True)
+    yield asking.attempt(terms, *notes)
     everything = terms.with_all()
     if terms.common:
         notes = [f"the other words find too little, so common ones pick too: {common}"]
-        yield ask(everything, *notes)
-    if required:
-        quoted = ", ".join(f'"{phrase[:40]}"' for phrase in required)
-        loose = ask(everything, *notes, f"no memory holds {quoted}; looked for its words", required=())
-        yield Attempt(loose.terms, loose.match, loose.prefix, loose.notes, last_resort=True)
+        yield asking.attempt(everything, *notes)
+    if asking.required:
+        quoted = ", ".join(f'"{phrase[:40]}"' for phrase in asking.required)
+        notes.append(f"no memory holds {quoted}; looked for its words")
+        loose = replace(asking, required=()).attempt(everything, *notes)
+        yield replace(loose, last_resort=True)
+
+
+@dataclass(frozen=True, slots=True)
+class _Asking:
+    """What all attempts of one query have in common; `prefix_room` is how many words the last one may become."""
+
+    query: Query
+    required: tuple[str, ...]
+    extra: tuple[str, ...]
+    is_typing: bool
+    prefix_room: int
+    words_with: Callable[[str], Sequence[str]]
+
+    @classmethod
+    def of(
+        cls,
+        query: Query,
+        terms: Terms,
+        has_words: Callable[[str], bool],
+        *,
+        is_typing: bool,
+        words_with: Callable[[str], Sequence[str]],
+    ) -> _Asking:
+        """No more than `MAX_TERMS` in all; the words of a phrase that is dropped are looked for in any case."""
+        room = max(0, MAX_TERMS - len(terms.used) - len(terms.left_out))
+        required = tuple(phrase for phrase in query.phrases if has_words(phrase))[:room]
+        room -= len(required)
+        named = (phrase for phrase in _extra_phrases(query) if phrase not in required and has_words(phrase))
+        extra = tuple(named)[:room]
+        return cls(query, required, extra, is_typing, room - len(extra) + 1, words_with)
+
+    def attempt(self, terms: Terms, *notes: str, all_words: bool = False) -> Attempt:
+        """One way to ask for these words."""
+        words = [term.text for term in terms.used]
+        prefix = _prefix(self.query, words) if self.is_typing else None
+        if not words and not self.required:
+            return Attempt(terms, None, prefix, notes)
+        match = match_words(
+            words,
+            picking=[number for number, term in enumerate(terms.used) if term.picks],
+            required=self.required,
+            extra=self.extra,
+            unscored=[term.text for term in terms.returned],
+            repeated=_repeated(terms),
+            prefix=prefix,
+            prefix_words=() if prefix is None else self.words_with(words[prefix])[: self.prefix_room],
+            all_words=all_words,
+        )
+        return Attempt(terms, match, prefix, notes)
 
 
 def _repeated(terms: Terms) -> list[int]:

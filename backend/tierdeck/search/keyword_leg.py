@@ -6,12 +6,12 @@ represent. Spec: SPEC-09.04
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 
 import apsw
 
-from tierdeck.errors import IndexFileError, InvalidValueError
+from tierdeck.errors import InvalidValueError
 from tierdeck.search.attempts import Attempt, attempts
 from tierdeck.search.condition import Condition
 from tierdeck.search.fts import Match, match_words, quoted
@@ -22,6 +22,7 @@ from tierdeck.search.inside_look import InsideLook
 from tierdeck.search.large_pool import PICK_ROWS, LargePool
 from tierdeck.search.marks import Marker
 from tierdeck.search.missing_words import missing_words
+from tierdeck.search.prefix_words import PrefixWords
 from tierdeck.search.query import Query
 from tierdeck.search.read_memories import ReadMemories
 from tierdeck.search.terms import MAX_MEASURED, Terms, choose_terms
@@ -36,7 +37,6 @@ from tierdeck.terms.term_index import TermIndex
 IDLE_WORTH = 0.5
 # In a large store rare words alone pick; so many times more are taken before all words score them.
 PRESELECT_FACTOR = 2
-MAX_PREFIX_WORDS = 24
 NEWEST_ONLY = "words in very many memories: looked at the newest of those only"
 _NO_HIT = WordHit(0.0, frozenset(), 0)
 
@@ -139,7 +139,7 @@ class KeywordLeg:
         )
         ids: list[str] = []
         for attempt in attempts(
-            self._query, terms, self._has_words, is_typing=self._is_typing, words_with=self._words_with
+            self._query, terms, self._has_words, is_typing=self._is_typing, words_with=self._words_with()
         ):
             if ids and attempt.last_resort:
                 break
@@ -215,25 +215,11 @@ class KeywordLeg:
             known.update(self._texts.hits(match, new))
         return {node_id: hit for node_id in ids if (hit := known[node_id]) is not None}
 
-    def _words_with(self, prefix: str) -> list[str]:
-        """In a large store the most frequent words that a word may become: FTS5 would join all of them."""
-        key = self._tokenizer.key(prefix)
-        if self._large is None or self._index is None or len(key) != 1:
-            return []
-        try:
-            found = self._index.words_with_prefix(key[0], MAX_PREFIX_WORDS)
-        except IndexFileError:
-            return []
-        if found:
-            rows = min(self._store_rows, sum(rows for _, rows in found))
-            self._counts.note(f"{quoted(prefix)} *", rows)
-        return list(dict.fromkeys(self._as_asked(word, key[0]) for word, _ in found))
-
-    def _as_asked(self, word: str, prefix: str) -> str:
-        """A stemmed word as FTS5 is to be asked for it: what it stems further is asked for as a beginning."""
-        key = self._tokenizer.key(word)
-        is_same = key == (word,) or len(key) != 1 or not key[0].startswith(prefix)
-        return quoted(word) if is_same else f"{quoted(word)} *"
+    def _words_with(self) -> Callable[[str], list[str]]:
+        """Gives the words that a word may become; of a small store none, which leaves that to FTS5."""
+        if self._large is None or self._index is None:
+            return lambda _: []
+        return PrefixWords(self._tokenizer, self._index, self._counts).words_with
 
     def _has_words(self, text: str) -> bool:
         return bool(self._tokenizer.key(text))

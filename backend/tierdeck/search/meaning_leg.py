@@ -19,7 +19,8 @@ from tierdeck.search.hit import SemanticPart
 from tierdeck.search.read_memories import ReadMemories
 from tierdeck.search.scanned_pool import ScannedPool
 from tierdeck.store.rows import as_bytes, text_of
-from tierdeck.vectors.vector_index import MAX_NEAREST, VectorIndex
+from tierdeck.vectors.vec0_search import MAX_NEAREST
+from tierdeck.vectors.vector_index import VectorIndex
 
 # So few that what is computed of them lies in memory that is at hand: of all candidates at once it would be taken
 # from the system and given back, 500 pages a query.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import threading
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -28,14 +27,7 @@ from tierdeck.vectors.model_record import Model, current_model, read_mean
 from tierdeck.vectors.scan_buffers import SpareBuffers
 from tierdeck.vectors.token_weights import TokenWeights
 from tierdeck.vectors.unit_vectors import unit_vector
-
-MAX_NEAREST = 4096  # vec0's limit of k
-# Looked for as if so many were wanted: one that is missed weighs more among few.
-_SURE = 50
-
-_NEAREST = f"SELECT node_id FROM {VECTORS} WHERE embedding MATCH ? AND k = ?"
-_NEAREST_ALLOWED = f"{_NEAREST} AND node_id IN (SELECT value FROM json_each(?))"
-_VECTOR = f"SELECT embedding FROM {VECTORS} WHERE node_id = ?"
+from tierdeck.vectors.vec0_search import MAX_NEAREST, nearest_by_vec0, vectors_by_vec0
 
 
 def open_vector_index(store: Store) -> VectorIndex | None:
@@ -143,16 +135,9 @@ class VectorIndex:
         if allowed_ids is None:
             with self.scanning(unit) as scan:
                 if scan is not None:
-                    return _best_of(scan, min(k, MAX_NEAREST))
-        params: tuple[bytes, int] | tuple[bytes, int, str] = (unit.tobytes(), min(k, MAX_NEAREST))
-        sql = _NEAREST
-        if allowed_ids is not None:
-            sql, params = _NEAREST_ALLOWED, (*params, json.dumps(list(allowed_ids)))
+                    return scan.nearest(min(k, MAX_NEAREST))
         with self._lock, index_errors(self._path):
-            ids = [str(row[0]) for row in self._conn.execute(sql, params)]
-            vectors = self._vectors(ids)
-        scored = [(node_id, float(vector @ unit)) for node_id, vector in vectors.items()]
-        return sorted(scored, key=lambda pair: (-pair[1], pair[0]))
+            return nearest_by_vec0(self._conn, unit, min(k, MAX_NEAREST), allowed_ids)
 
     @contextmanager
     def scanning(
@@ -193,7 +178,7 @@ class VectorIndex:
         """The vectors, at unit length, of those of the memories that have one (9 µs each)."""
         self._current()
         with self._lock, index_errors(self._path):
-            return self._vectors(ids)
+            return vectors_by_vec0(self._conn, ids)
 
     def valid_vectors(
         self, hashes: Mapping[str, str], sure: Iterable[str] = ()
@@ -213,7 +198,7 @@ class VectorIndex:
             wanted = [*valid, *sure]
             with index_errors(self._path):
                 vectors = (
-                    self._vectors(wanted)
+                    vectors_by_vec0(self._conn, wanted)
                     if self._bits() is None
                     else placed_vectors(self._conn, wanted, self.dimensions)
                 )
@@ -307,22 +292,3 @@ class VectorIndex:
         self._weights = None if model is None else load_weights(self._conn, model.name)
         self._unfinished = None
         self._seen = version
-
-    def _vectors(self, ids: Iterable[str]) -> dict[str, NDArray[np.float32]]:
-        found = {}
-        for node_id in ids:
-            row = self._conn.execute(_VECTOR, (node_id,)).fetchone()
-            if row is not None:
-                found[node_id] = np.frombuffer(row[0], np.float32)
-        return found
-
-
-def _best_of(scan: BitScan, k: int) -> list[tuple[str, float]]:
-    """The k nearest with their ids; of those as near as the last, the first by id."""
-    nearest = scan.candidates(scan.enough_for(k))
-    found: list[tuple[str, float]] = []
-    while True:
-        slots, cosines = nearest.next(k, max(k, _SURE))
-        found += zip(scan.ids(slots), cosines.tolist(), strict=True)
-        if len(slots) < k or cosines[-1] < found[k - 1][1]:
-            return sorted(found, key=lambda pair: (-pair[1], pair[0]))[:k]

@@ -13,7 +13,8 @@ from tierdeck.errors import InvalidValueError, VectorRefusedError
 from tierdeck.index.file import open_for_writing
 from tierdeck.store import Store
 from tierdeck.vectors.unit_vectors import unit_vector
-from tierdeck.vectors.vector_index import MAX_NEAREST, VectorIndex, open_vector_index
+from tierdeck.vectors.vec0_search import MAX_NEAREST
+from tierdeck.vectors.vector_index import VectorIndex, open_vector_index
 
 Fill = Callable[..., list[str]]
 

@@ -31,13 +31,19 @@ def _become_due() -> None:
 
 def test_a_full_collection_that_is_due_waits_while_somebody_types(held: QuietCollector) -> None:
     _become_due()
-    assert not held.look(quiet_s=QUIET_S / 2)
-    assert held.look(quiet_s=QUIET_S)
+    assert not held.look(quiet_s=QUIET_S / 2, is_reading=False)
+    assert held.look(quiet_s=QUIET_S, is_reading=False)
+
+
+def test_a_full_collection_that_is_due_waits_while_an_answer_is_awaited(held: QuietCollector) -> None:
+    _become_due()
+    assert not held.look(quiet_s=QUIET_S, is_reading=True)
+    assert held.look(quiet_s=QUIET_S, is_reading=False)
 
 
 def test_nothing_is_collected_before_it_is_due(held: QuietCollector) -> None:
     gc.collect()
-    assert not held.look(quiet_s=QUIET_S)
+    assert not held.look(quiet_s=QUIET_S, is_reading=False)
 
 
 def test_a_collection_frees_what_is_bound_in_a_circle(held: QuietCollector) -> None:
@@ -46,7 +52,7 @@ def test_a_collection_frees_what_is_bound_in_a_circle(held: QuietCollector) -> N
     _become_due()
     del circle
     found_before = gc.get_stats()[2]["collected"]
-    assert held.look(quiet_s=QUIET_S)
+    assert held.look(quiet_s=QUIET_S, is_reading=False)
     assert gc.get_stats()[2]["collected"] > found_before
 
 

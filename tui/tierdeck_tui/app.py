@@ -42,6 +42,8 @@ from tierdeck_tui.widgets.card import Card
 # A store that is free opens in some 10 ms; whoever waits longer than this sees a screen.
 OPEN_BEFORE_SCREEN_S = 0.25
 OPENING_POLL_S = 0.05
+# Groups of workers whose answer is waited for.
+READING = frozenset({"search", "page", "detail", "archive"})
 
 
 def run_console(store_path: Path, settings: Settings, read_only: bool) -> int:
@@ -197,7 +199,8 @@ class TierdeckApp(ShellApp):
         self._collector.stop()
 
     def _collect(self) -> None:
-        self._collector.look(time.monotonic() - self.last_key_at_s)
+        is_reading = any(worker.group in READING and not worker.is_finished for worker in self.workers)
+        self._collector.look(time.monotonic() - self.last_key_at_s, is_reading=is_reading)
 
     def _look_at(self, opening: StoreOpening) -> None:
         try:

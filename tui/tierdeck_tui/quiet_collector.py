@@ -3,8 +3,8 @@
 A full collection walks all that was made since the last `gc.freeze` and holds every thread: 72 ms while the
 console comes up, later 8 to 20 on a screen in use. Python sets it off wherever an object is made, which is mostly
 in the middle of a paint; beside a search, which takes every other turn of the interpreter, a paint of 12 ms then
-lasted more than 50. Here it comes when no key has been pressed for a while. The two younger generations (2 ms at
-most) stay as they are.
+lasted more than 50. Here it comes when no key has been pressed for a while and no answer is awaited. The two younger
+generations (2 ms at most) stay as they are.
 """
 
 from __future__ import annotations
@@ -34,16 +34,17 @@ class QuietCollector:
         """Leave it to Python again."""
         gc.set_threshold(*self._before)
 
-    def look(self, quiet_s: float) -> bool:
-        """Collect if it is due and no key was pressed for `QUIET_S`.
+    def look(self, quiet_s: float, *, is_reading: bool) -> bool:
+        """Collect if it is due, no key was pressed for `QUIET_S`, and nothing is being read for the operator.
 
         Args:
-            quiet_s: for how long none was.
+            quiet_s: for how long no key was pressed.
+            is_reading: whether a worker searches or reads; beside it a collection takes twice its time.
 
         Returns:
             Whether it collected.
         """
-        if quiet_s < QUIET_S or gc.get_count()[2] < DUE_AFTER:
+        if is_reading or quiet_s < QUIET_S or gc.get_count()[2] < DUE_AFTER:
             return False
         gc.collect()
         return True

@@ -3,8 +3,8 @@
 A full collection walks all that was made since the last `gc.freeze` and holds every thread: 72 ms while the
 console comes up, later 8 to 20 on a screen in use. Python sets it off wherever an object is made, which is mostly
 in the middle of a paint; beside a search, which takes every other turn of the interpreter, a paint of 12 ms then
-lasted more than 50. Here it comes when no key has been pressed for a while and no answer is awaited. The two younger
-generations (2 ms at most) stay as they are.
+lasted more than 50. Here it comes when no key has been pressed for a while and no answer is awaited. The two
+younger generations (2 ms at most) stay as they are.
 """
 
 from __future__ import annotations

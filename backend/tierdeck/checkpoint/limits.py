@@ -15,6 +15,7 @@ DEQUE_ITEMS = 8  # an empty deque has a block of 64 places
 ITEM_BYTES = 80  # the smallest text there is that is not one of the interpreter's own, and three places for it
 MAX_HASH_STEPS = 20_000_000
 MAX_COMPILE_MS_ALL = 20_000  # of all regular expressions of a file
+MAX_TYPE_CHARS = 1_000  # of the name of a type in the table, whose texts have at most 4,096 bytes
 MAX_SUMMARY_BYTES = 4_048  # with the header 4,096: one read for each row of a listing
 
 

@@ -14,6 +14,7 @@ from types import CodeType
 from tierdeck.checkpoint.checkpoint import Checkpoint, Operation, Unread
 from tierdeck.checkpoint.file.summary import Summary
 from tierdeck.checkpoint.file.table import CELLS, MAX_NAME_CHARS, MEMORY, MESSAGES, PENDING, TRAJECTORY
+from tierdeck.checkpoint.kinds.class_facts import type_name
 from tierdeck.checkpoint.kinds.loss import Loss
 from tierdeck.checkpoint.limits import AGENT_LIMITS, Limits
 from tierdeck.checkpoint.values.nodes import Nodes, Source, nodes_of
@@ -47,10 +48,9 @@ def take_snapshot(
 
     Spec: SPEC-09.21
     """
-    state = dict(checkpoint.repl_state)
-    names, refused = _names(state)
+    variables, refused = _variables(dict(checkpoint.repl_state))
     # The parts first: what is pending must not be what there is no room for.
-    sources = [*_parts(checkpoint), *(Source(name, state[name]) for name in names)]
+    sources = [*_parts(checkpoint), *variables]
     nodes = nodes_of(sources, source_text=source_text, limits=limits)
     return Snapshot(
         _summary(checkpoint), nodes, tuple(refused), tuple(checkpoint.losses), tuple(checkpoint.unread), limits
@@ -71,16 +71,16 @@ def _parts(checkpoint: Checkpoint) -> list[Source]:
     ]
 
 
-def _names(state: Mapping[str, object]) -> tuple[list[str], list[Loss]]:
-    """The variables whose names can stand in a table, and a loss for each of the others."""
-    names, refused = [], []
-    for name in state:
+def _variables(state: Mapping[str, object]) -> tuple[list[Source], list[Loss]]:
+    """Those whose names can stand in a table, and a loss for each of the others."""
+    found, refused = [], []
+    for name, value in state.items():  # none is looked up: a key can be of a class with an equality of its own
         if type(name) is str and len(name) <= MAX_NAME_CHARS:
-            names.append(name)
+            found.append(Source(name, value))
         else:
-            shown = name[:60] + "…" if type(name) is str else f"<{type(name).__name__}>"
+            shown = name[:60] + "…" if type(name) is str else f"<{type_name(type(name))}>"
             refused.append(Loss(shown, shown, "?", f"its name is no text of at most {MAX_NAME_CHARS:,} characters"))
-    return names, refused
+    return found, refused
 
 
 def _operation_fields(operation: Operation) -> dict[str, object]:

@@ -54,8 +54,11 @@ def class_attribute(kind: type, name: str) -> object:
 
 def type_name(kind: type) -> str:
     """`module.Class`, or only the name for a builtin."""
-    name, module = str(_class_qualname(kind)), _class_module(kind)
-    return name if module == "builtins" else f"{module if type(module) is str else '?'}.{name}"
+    # A name can be of a class that comes from `str`, whose own code must not run.
+    name, module = str.__str__(_class_qualname(kind)), _class_module(kind)
+    if type(module) is not str:
+        return f"?.{name}"
+    return name if module == "builtins" else f"{module}.{name}"
 
 
 def instance_dict(value: object) -> dict[str, object]:

@@ -31,11 +31,14 @@ def _offset_node(zone: timezone) -> Node:
     given: tuple[object, ...] = zone.__getinitargs__()  # type: ignore[attr-defined]
     offset = given[0]
     assert isinstance(offset, timedelta)  # noqa: S101  # what CPython gives pickle
-    return [tags.OFFSET, offset.days, offset.seconds, offset.microseconds, given[1] if len(given) > 1 else None]
+    name = given[1] if len(given) > 1 else None
+    if name is not None and type(name) is not str:
+        raise UnsaveableError("a time zone whose name is no plain text")
+    return [tags.OFFSET, offset.days, offset.seconds, offset.microseconds, name]
 
 
 def _named_zone_node(zone: ZoneInfo) -> Node:
-    if zone.key is None or not _ZONE_KEY.fullmatch(zone.key):
+    if type(zone.key) is not str or not _ZONE_KEY.fullmatch(zone.key):
         raise UnsaveableError("a time zone without a name to look it up by")
     return [tags.ZONE, zone.key]
 

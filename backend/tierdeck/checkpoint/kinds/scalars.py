@@ -98,7 +98,10 @@ def _make_decimal(text: object) -> Decimal:
 
 
 def _fraction_node(value: Fraction) -> Node:
-    return [tags.FRACTION, int_node(value.numerator), int_node(value.denominator)]
+    parts = value.numerator, value.denominator
+    if any(type(part) is not int for part in parts) or parts[1] < 1:
+        raise UnsaveableError("a fraction whose parts are no plain numbers")
+    return [tags.FRACTION, *map(int_node, parts)]
 
 
 def _make_fraction(numerator: object, denominator: object) -> Fraction:

@@ -44,6 +44,8 @@ RECORD: Final = 48
 INERT: Final = 49
 UNSAVED: Final = 50
 
+KNOWN: Final = frozenset(each for each in tuple(vars().values()) if type(each) is int)  # all of the above
+
 # How many fixed operands follow the tag of a container that can begin as a shell.
 SHELLS: Final = {
     LIST: 0,

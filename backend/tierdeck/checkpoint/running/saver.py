@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from tierdeck.checkpoint.file.snapshot import Snapshot
 from tierdeck.checkpoint.folder import SavedCheckpoint
 
+_STACK_BYTES = 1 << 20  # of the packer, 400 levels take some 150 KB
+
 
 @dataclass(slots=True, eq=False)
 class Save:
@@ -59,7 +61,7 @@ class BackgroundSaver:
                 return save
             self._is_busy = True
         try:
-            threading.Thread(target=self._work, name="tierdeck-save", daemon=False).start()
+            _start(threading.Thread(target=self._work, name="tierdeck-save", daemon=False))
         except RuntimeError:
             self._work()  # the interpreter ends, or the system gives no more threads
         return save
@@ -83,3 +85,16 @@ class BackgroundSaver:
                 save.saved = self._write(save.snapshot)
             except BaseException as e:  # noqa: BLE001  # the last frame of the thread
                 save.problem = self._on_failed(e)
+
+
+def _start(thread: threading.Thread) -> None:
+    """Start it with a stack that packs the deepest value, whatever the program has set for its own threads."""
+    set_bytes = threading.stack_size()
+    if not 0 < set_bytes < _STACK_BYTES:
+        thread.start()
+        return
+    threading.stack_size(_STACK_BYTES)
+    try:
+        thread.start()
+    finally:
+        threading.stack_size(set_bytes)

@@ -126,4 +126,3 @@ _MAKERS: dict[int, Callable[..., object]] = {
     tags.INERT: _make_inert,
     tags.UNSAVED: lambda name, reason: Unsaved(checked_text(name), checked_text(reason)),
 }
-KNOWN_TAGS = frozenset(_MAKERS) | frozenset(tags.SHELLS) | {tags.TUPLE, tags.FROZENSET, tags.OWN, tags.SHARED}

@@ -16,7 +16,7 @@ from tierdeck.checkpoint.kinds import tags
 from tierdeck.checkpoint.kinds.records import Placeholder
 from tierdeck.checkpoint.limits import CONSOLE_LIMITS, DEQUE_ITEMS, ITEM_BYTES, OBJECT_BYTES
 from tierdeck.checkpoint.values.budget import Budget
-from tierdeck.checkpoint.values.builders import KNOWN_TAGS, fill_shell, make_shell, make_whole
+from tierdeck.checkpoint.values.builders import fill_shell, make_shell, make_whole
 from tierdeck.checkpoint.values.chains import MAX_CHAIN, has_long_chain, take_apart
 from tierdeck.checkpoint.values.encode import POOLED
 from tierdeck.checkpoint.version import MINOR
@@ -214,7 +214,7 @@ class _Decoder:
             return shell
         if tag == tags.OWN or tag == tags.SHARED:
             return self._object(self._own if tag == tags.OWN else self._shared, node)
-        if tag not in KNOWN_TAGS:
+        if tag not in tags.KNOWN:
             return self._unknown(tag, tuple(node[1:]), None)
         return make_whole(tag, node[1:], self._budget)
 
@@ -228,7 +228,7 @@ class _Decoder:
         return found
 
     def _unknown(self, tag: int, operands: tuple[object, ...] | list[object], fixed: int | None) -> Placeholder:
-        if self._minor <= MINOR or tag in KNOWN_TAGS or tag < 0:
+        if self._minor <= MINOR or tag in tags.KNOWN or tag < 0:
             raise ValueError(f"the tag {tag} stands for nothing here")
         return Placeholder(tag, operands, "a newer version of this program knows what it is", fixed, self._minor)
 

@@ -19,6 +19,7 @@ from tierdeck.checkpoint.values.nodes import Nodes, Source, UnitNodes, nodes_of
 from tierdeck.checkpoint.values.pools import Pool
 from tierdeck.checkpoint.version import MINOR
 
+_PACK_ERRORS = (ValueError, TypeError, OverflowError, MemoryError)
 PLAIN, POOLED = 0, 1  # the form of a unit: one value, or a pool whose last object is the value
 
 
@@ -82,7 +83,7 @@ def encode(nodes: Nodes, limits: Limits = AGENT_LIMITS) -> Encoded:
 
     Spec: SPEC-09.21
     """
-    shared = [_pack_pool(pool, None, limits) for pool in nodes.shared]
+    shared = [_shared_pool(pool, limits) for pool in nodes.shared]
     room = _Room(limits.raw_bytes - sum(len(pool.raw) for pool in shared if pool), limits.units)
     losses: list[Loss] = []
     for unit in nodes.units:
@@ -125,12 +126,12 @@ def _put(unit: UnitNodes, room: _Room, shared: Sequence[EncodedPool | None], lim
     """Encode a unit where there is room for it; else why it is lost."""
     try:
         pieces = _packed(unit, limits)
-    except (ValueError, TypeError, OverflowError, MemoryError) as e:
+    except _PACK_ERRORS as e:
         return f"it can't be packed: {e}"[:MAX_REASON]
     if pieces is None:
         return f"it takes more than the {limits.section_bytes:,} bytes that are read again"
     if unit.pool is not None and shared[unit.pool] is None:
-        return "what it shares with others is too large to be read again"
+        return "what it shares with others is too large to be read again, or can't be packed"
     made = EncodedUnit(
         unit.name,
         unit.is_part,
@@ -155,6 +156,13 @@ def _packed(unit: UnitNodes, limits: Limits) -> Pieces | None:
         return pieces
     raw = join(pieces)
     return (raw,) if len(raw) <= limits.section_bytes else None
+
+
+def _shared_pool(pool: Pool, limits: Limits) -> EncodedPool | None:
+    try:
+        return _pack_pool(pool, None, limits)
+    except _PACK_ERRORS:
+        return None  # a loss of each that refers to it
 
 
 def _pack_pool(pool: Pool, root: object, limits: Limits) -> EncodedPool | None:

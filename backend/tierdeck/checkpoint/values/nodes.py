@@ -12,10 +12,12 @@ from types import CodeType
 
 from tierdeck.checkpoint.kinds.class_facts import type_name
 from tierdeck.checkpoint.kinds.loss import Loss
-from tierdeck.checkpoint.limits import AGENT_LIMITS, Limits
-from tierdeck.checkpoint.values.pools import Pool, Pools, settle
+from tierdeck.checkpoint.limits import AGENT_LIMITS, MAX_TYPE_CHARS, Limits
+from tierdeck.checkpoint.values.pools import Pool, Pools, settle, with_gaps
 from tierdeck.checkpoint.values.preview import preview
-from tierdeck.checkpoint.values.walk import Walk, Walked
+from tierdeck.checkpoint.values.walk import Walk, Walked, note
+
+_GAP = "it holds something of messages, events or memory that can't be saved"
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +73,11 @@ def nodes_of(
     for source in sources:
         walk.add(source.name, source.value, is_part=source.is_part)
     pools = settle(walk)
+    for number in with_gaps(pools, walk.gaps):
+        unit = walk.units[number]
+        if not unit.is_part:
+            note(unit, None, 0, sources[number].value, _GAP, "lost")
+            unit.is_lost = True
     units = enumerate(zip(sources, walk.units, strict=True))
     return Nodes(
         tuple(_unit(number, source, unit, pools) for number, (source, unit) in units),
@@ -88,7 +95,7 @@ def _unit(number: int, source: Source, unit: Walked, pools: Pools) -> UnitNodes:
         pools.own.get(number),
         pools.pool_of_unit.get(number),
         frozenset(pools.reaches.get(number, ())),
-        type_name(type(source.value)),
+        type_name(type(source.value))[:MAX_TYPE_CHARS],
         preview(source.value),
         unit.objects,
         tuple(unit.losses),

@@ -18,9 +18,10 @@ from tierdeck.checkpoint.kinds.frames import frame_kind, frame_node
 from tierdeck.checkpoint.kinds.instances import code_of, inert_of, record_kind, record_of
 from tierdeck.checkpoint.kinds.loss import UnsaveableError
 from tierdeck.checkpoint.kinds.moments import MOMENT_NODES
-from tierdeck.checkpoint.kinds.records import Inert, Placeholder, Record, Unsaved
+from tierdeck.checkpoint.kinds.records import INERT_KINDS, RECORD_KINDS, Inert, Placeholder, Record, Unsaved
 from tierdeck.checkpoint.kinds.scalars import SCALAR_NODES, Node
 from tierdeck.checkpoint.kinds.set_order import sorted_items
+from tierdeck.checkpoint.version import MINOR
 
 # `(node, index of the first thing in it that is still to be encoded)`; 0 when nothing is.
 Opened = tuple[Node, int]
@@ -73,11 +74,46 @@ def _open_slice(value: slice) -> Opened:
 
 
 def _open_record(value: Record) -> Opened:
-    return _pairs([tags.RECORD, value.kind, value.type_name], value.fields)
+    fields = value.fields
+    _must(
+        _is_among(value.kind, RECORD_KINDS)
+        and type(value.type_name) is str
+        and type(fields) is dict
+        and all(type(name) is str for name in fields),
+        value,
+    )
+    return _pairs([tags.RECORD, value.kind, value.type_name], fields)
 
 
 def _open_inert(value: Inert) -> Opened:
-    return [tags.INERT, value.kind, value.name, value.source], 0
+    source = value.source
+    is_text = type(value.name) is str and (source is None or type(source) is str)
+    _must(_is_among(value.kind, INERT_KINDS) and is_text, value)
+    return [tags.INERT, value.kind, value.name, source], 0
+
+
+def _open_unsaved(value: Unsaved) -> Opened:
+    _must(type(value.type_name) is str and type(value.reason) is str, value)
+    return [tags.UNSAVED, value.type_name, value.reason], 0
+
+
+def _open_placeholder(value: Placeholder) -> Opened:
+    tag, operands, fixed = value.tag, value.operands, value.fixed
+    is_list = type(operands) is tuple or type(operands) is list
+    is_whole = fixed is None or (type(fixed) is int and 0 <= fixed <= len(operands))
+    is_newer = type(value.minor) is int and value.minor > MINOR
+    _must(type(tag) is int and is_list and is_whole and (tag in tags.KNOWN or (tag > 0 and is_newer)), value)
+    return [tag, *operands], 1
+
+
+def _is_among(kind: object, kinds: frozenset[str]) -> bool:
+    return type(kind) is str and kind in kinds
+
+
+def _must(holds: bool, value: object) -> None:
+    """One of ours that somebody has changed, or made, would come back as something else, or not at all."""
+    if not holds:
+        raise UnsaveableError(f"a {type(value).__name__} that no checkpoint gives back")
 
 
 _OPENERS: dict[type, Opener] = {
@@ -94,8 +130,8 @@ _OPENERS: dict[type, Opener] = {
     bytearray: lambda value: ([tags.BYTEARRAY, bytes(value)], 0),
     Record: _open_record,
     Inert: _open_inert,
-    Unsaved: lambda value: ([tags.UNSAVED, value.type_name, value.reason], 0),
-    Placeholder: lambda value: ([value.tag, *value.operands], 1),
+    Unsaved: _open_unsaved,
+    Placeholder: _open_placeholder,
 }
 
 

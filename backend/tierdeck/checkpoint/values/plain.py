@@ -49,25 +49,12 @@ def row_node(row: dict[object, object] | list[object]) -> Node | None:
     if type(row) is list:
         items: Node = [tags.LIST, *row]
         return items if (is_plain(row) if len(row) >= LONG else _is_short_and_plain(items)) else None
-    made: Node = [tags.DICT]
     try:
-        for key, item in row.items():  # type: ignore[union-attr]  # a dict
-            kind = type(item)
-            if type(key) is not str or len(key) >= SHARED_FROM:
-                return None
-            if kind is str:
-                if len(item) >= SHARED_FROM:  # type: ignore[arg-type]  # it is text
-                    return None
-            elif kind is int:
-                if not MIN_INT <= item <= MAX_INT:  # type: ignore[operator]  # it is an int
-                    return None
-            elif kind is not float and kind is not NONE and kind is not bool:
-                return None
-            made.append(key)
-            made.append(item)
+        made: Node = [tags.DICT, *chain.from_iterable(row.items())]  # type: ignore[union-attr]  # a dict
     except RuntimeError:  # another thread changed it; said where it is looked at again
         return None
-    return made
+    has_text_keys = all(map(is_, map(type, made[1::2]), repeat(str)))
+    return made if has_text_keys and _is_short_and_plain(made) else None
 
 
 def _is_short_text(item: object) -> bool:

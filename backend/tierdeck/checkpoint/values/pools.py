@@ -7,7 +7,7 @@ has more than one: reading a variable takes its own bytes and at most one pool's
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from tierdeck.checkpoint.kinds import tags
@@ -60,6 +60,41 @@ def settle(walk: Walk) -> Pools:
         # Rare: things that can only be made whole go in circles through lists inside them. Those become shells.
         pooled |= tangled
     return _fill(places, pooled, edges)
+
+
+def with_gaps(pools: Pools, gaps: Sequence[Node]) -> list[int]:
+    """The units that refer, directly or not, to a shared object in which one of these nodes stands."""
+    if not gaps:
+        return []
+    marks = set(map(id, gaps))
+    holed = [_holed(pool, marks) for pool in pools.shared]
+    return [unit for unit, reached in pools.reaches.items() if reached & holed[pools.pool_of_unit[unit]]]
+
+
+def _holed(pool: Pool, marks: set[int]) -> set[int]:
+    """The objects of a pool that hold one of the marked nodes, or refer to one that does."""
+    found = {number for number, body in enumerate(pool.bodies) if _holds(body, marks)}
+    referring: dict[int, list[int]] = {}
+    for number, links in enumerate(pool.links):
+        for target in links:
+            referring.setdefault(target, []).append(number)
+    todo = list(found)
+    while todo:
+        new = set(referring.get(todo.pop(), ())) - found
+        found |= new
+        todo += new
+    return found
+
+
+def _holds(body: object, marks: set[int]) -> bool:
+    todo = [body]
+    while todo:
+        item = todo.pop()
+        if isinstance(item, list):
+            if id(item) in marks:
+                return True
+            todo += item
+    return False
 
 
 def _edges(walk: Walk, places: Mapping[int, Place], pooled: set[int]) -> list[_Edge]:

@@ -57,11 +57,20 @@ def _items_text(
 
 def _object_text(value: object) -> str:
     if type(value) is Record:
-        return f"{value.type_name}({', '.join(islice(value.fields, _SHOWN_ITEMS))})"
+        return f"{_word(value.type_name)}({', '.join(map(_word, _names(value.fields)))})"
     if type(value) is Inert:
-        return f"<{value.kind} {value.name}>"
+        return f"<{_word(value.kind)} {_word(value.name)}>"
     if type(value) is Unsaved:
-        return f"<not saved: {value.type_name}>"
+        return f"<not saved: {_word(value.type_name)}>"
     if type(value) is Placeholder:
-        return f"<unknown, tag {value.tag}>"
+        return f"<unknown, tag {value.tag if type(value.tag) is int else '?'}>"
     return f"<{type_name(type(value))} object>"
+
+
+def _names(fields: object) -> list[object]:
+    return list(islice(fields, _SHOWN_ITEMS)) if type(fields) is dict else []
+
+
+def _word(text: object) -> str:
+    """What stands where a text should: somebody may have put another thing there."""
+    return text if type(text) is str else "?"

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from itertools import repeat
+from itertools import chain, repeat
 from typing import NamedTuple
 
 from tierdeck.checkpoint.kinds import tags
@@ -79,6 +79,7 @@ class Walk:
     def __init__(self, sources: Sources, memory_bytes: int) -> None:
         self.units: list[Walked] = []
         self.minor = MINOR
+        self.gaps: list[Node] = []  # what stands in parts where a thing could not be saved
         self._known: dict[int, _Known] = {}
         self._sources = sources
         # Whoever reads counts a little more than is counted here: indexes, references, what stands in a scalar.
@@ -268,10 +269,8 @@ class Walk:
     def _open(self, value: object) -> tuple[Node, int]:
         kind = type(value)
         if kind is dict:  # as its opener would, without the way there
-            made: Node = [tags.DICT]
-            for pair in value.items():  # type: ignore[attr-defined]  # a dict
-                made += pair
-            return made, 1
+            # In one step of the interpreter's: between two, another thread could move a key to the end.
+            return [tags.DICT, *chain.from_iterable(value.items())], 1  # type: ignore[attr-defined]  # a dict
         if kind is list:
             return [tags.LIST, *value], 1  # type: ignore[misc]  # a list
         found = self._openers.get(id(kind))
@@ -283,8 +282,11 @@ class Walk:
         value, node, at, around = task
         note(unit, around, at, value, reason, "lost")
         self._known.pop(id(value), None)
-        node[at] = [tags.UNSAVED, type_name(type(value)), reason[:MAX_REASON]] if unit.is_part else None
-        unit.is_lost = unit.is_lost or not unit.is_part
+        if unit.is_part:
+            node[at] = gap = [tags.UNSAVED, type_name(type(value)), reason[:MAX_REASON]]
+            self.gaps.append(gap)
+        else:
+            node[at], unit.is_lost = None, True
 
 
 def note(unit: Walked, around: Frame | None, at: int, value: object, reason: str, kind: LossKind) -> None:

@@ -22,15 +22,15 @@ from tierdeck.checkpoint.file.header import pack_head
 from tierdeck.checkpoint.file.summary import pack_summary
 from tierdeck.checkpoint.file.table import pack_table, parse_table
 from tierdeck.checkpoint.kinds.pieces import pack_plain
+from tierdeck.checkpoint.kinds.tags import KNOWN
 from tierdeck.checkpoint.limits import MB
 from tierdeck.checkpoint.values.budget import Budget
-from tierdeck.checkpoint.values.builders import KNOWN_TAGS
 from tierdeck.checkpoint.values.decode import decode_pool, decode_unit
 from tierdeck.errors import TierdeckError
 
 # Beyond what the limits in `TIGHT` allow for one unit and one section.
 MORE_MEMORY_BYTES = 64 * MB
-_TAGS = sorted(KNOWN_TAGS)
+_TAGS = sorted(KNOWN)
 _OPERANDS: list[object] = [
     None, True, False, 0, 1, -1, 2, 7, 2024, 2**31, 2**63, -(2**63), 2**64 - 1, 0.0, -0.5, 1e300, float("nan"), "",
     "a", "UTC", "Europe/Rome", "list", "dataclass", "enum", "module", "PurePosixPath", "1.5", "1E+999999999", "(a",

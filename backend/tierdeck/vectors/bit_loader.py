@@ -24,7 +24,7 @@ class BitLoader:
         self._opened = opened
         self._model = model
         self._must_stop = threading.Event()
-        self._thread = threading.Thread(target=self._load, name="tierdeck-bits", daemon=True)
+        self._thread = threading.Thread(target=self._load, name="tierdeck-bits")
         self.loaded: HeldBits | None = None
         self._thread.start()
 

@@ -47,8 +47,9 @@ def test_as_many_signs_differ_as_there_are_numbers_on_other_sides_of_the_mean(
 def test_the_blocks_of_a_scan_leave_out_no_slot(block: int, monkeypatch: pytest.MonkeyPatch) -> None:
     vectors, mean = drawn(3, 50, 100), np.zeros(100, np.float32)
     whole = counted(vectors, vectors[0], mean)
-    monkeypatch.setattr("tierdeck.vectors.sign_bits._BLOCK_WORDS", block)
-    assert counted(vectors, vectors[0], mean) == whole
+    for name in ("_BLOCK_SLOTS", "_BLOCK_WORDS"):
+        monkeypatch.setattr(f"tierdeck.vectors.sign_bits.{name}", block)
+        assert counted(vectors, vectors[0], mean) == whole
     assert whole[0] == 0
 
 

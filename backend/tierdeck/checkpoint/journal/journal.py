@@ -31,7 +31,7 @@ from tierdeck.checkpoint.journal.lines import (
 from tierdeck.checkpoint.journal.record_file import RecordFile, Records, read_records
 from tierdeck.checkpoint.journal.stored_value import MAX_VALUE_BYTES, SHORT_BYTES, StoredValue, without_value
 from tierdeck.checkpoint.limits import AGENT_LIMITS
-from tierdeck.errors import CheckpointError, InvalidValueError, NotFoundError
+from tierdeck.errors import CheckpointError, DamagedCheckpointError, InvalidValueError, NotFoundError
 
 SUFFIX = ".rlmjournal"
 _MAX_NS = 2**62  # in the year 2116; what claims to be later must not push the times after it out of 64 bits
@@ -69,7 +69,7 @@ class Journal:
         max_bytes: the file never grows beyond. From three quarters of it on, only short results are kept.
 
     Raises:
-        DamagedCheckpointError: the file there is no journal.
+        DamagedCheckpointError: the file there is no journal, or another branch's.
         NewerCheckpointError: a newer version wrote it.
         CheckpointError: it can't be read. Nothing was changed in each case.
     Spec: SPEC-09.23
@@ -97,22 +97,17 @@ class Journal:
         self._unknown = self._last_at_ns = 0
         self.branch = branch
         found = read_records(self._path)
-        self._is_new = found is None
         self._found = found or Records((), b"", 0)
         self.line = line or BranchLine("", branch)
         self._has_line = self._is_closed = False
         for record in self._found.records:
             self._take_record(record)
+        self._check_is_of(self.line if line is None else line)
 
     @property
     def path(self) -> Path:
         """Where the file is, or will be."""
         return self._path
-
-    @property
-    def is_new(self) -> bool:
-        """Whether no file was there when it was opened."""
-        return self._is_new
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -144,6 +139,11 @@ class Journal:
         """When the latest of its calls began or ended, or a turn; 0 for none. In nanoseconds since the epoch."""
         with self._lock:
             return self._last_at_ns
+
+    def reaches(self, turn: int) -> bool:
+        """Whether it goes on to the end of that turn: one that was lost or cut off may not."""
+        with self._lock:
+            return self._has_line and (turn <= self.line.parent_turn or turn in self._turns)
 
     def operations(self) -> tuple[Entry, ...]:
         """The branch's own calls, in the order they were first written down."""
@@ -258,6 +258,17 @@ class Journal:
             self._file.append(*map(pack_line, new), is_flushed=is_flushed)
             for line in new:
                 self._take(line)
+
+    def _check_is_of(self, wanted: BranchLine) -> None:
+        """What another branch did would be taken for done here."""
+        found = self.line
+        is_other_session = wanted.session_id not in ("", found.session_id)
+        if self._has_line and (is_other_session or found.branch != self.branch):
+            whose = f"session {found.session_id[:80]!r}, branch {found.branch[:8]}"
+            raise DamagedCheckpointError(
+                f"read journal {self._path.name}: it is of {whose}",
+                hint="put the session's own journal back, or take the file away",
+            )
 
     def _take_record(self, record: bytes) -> None:
         try:

@@ -13,7 +13,7 @@ from tierdeck.checkpoint.running.saves import SaveReport
 from tierdeck.checkpoint.running.spending import Spending
 from tierdeck.checkpoint.running.tidy import tidy
 from tierdeck.checkpoint.running.turn_state import TurnState
-from tierdeck.checkpoint.running.undecided import RestoreMode, operations_at, questions_at
+from tierdeck.checkpoint.running.undecided import RestoreMode, operations_at, questions_at, unknown_at
 
 __all__ = [
     "Asked",
@@ -41,4 +41,5 @@ __all__ = [
     "request_checkpoint",
     "rewind",
     "tidy",
+    "unknown_at",
 ]

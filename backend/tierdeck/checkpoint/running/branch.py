@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -24,6 +24,7 @@ from tierdeck.checkpoint.journal import (
 from tierdeck.checkpoint.limits import CONSOLE_LIMITS
 from tierdeck.checkpoint.running.question import OpenOperation, open_operations
 from tierdeck.checkpoint.running.spending import Spending
+from tierdeck.checkpoint.running.turn_state import WRITER
 from tierdeck.errors import CheckpointError
 
 _MADE = frozenset({"running", "done", "failed"})
@@ -35,11 +36,12 @@ class BranchStart:
     """What a branch that goes on from a checkpoint begins with.
 
     `planned` is what the checkpoint had planned; `before` the calls with side effects that were made after it, on
-    its branch or on others: each asks before it is made again.
+    its branch or on others: each asks before it is made again. `unknown` says why there may be more of those.
     """
 
     planned: tuple[Entry, ...]
     before: tuple[Entry, ...]
+    unknown: str | None = None
 
     @property
     def operations(self) -> tuple[OpenOperation, ...]:
@@ -53,13 +55,19 @@ def new_branch() -> str:
 
 
 def branch_start(
-    source: Path, branch: str, turn: int, operations: Sequence[Operation], *, current: str | None = None
+    source: Path,
+    branch: str,
+    turn: int,
+    operations: Sequence[Operation],
+    *,
+    writer: Mapping[str, str],
+    current: str | None = None,
 ) -> BranchStart:
     """What a branch would begin with that goes on from a checkpoint; nothing is changed.
 
     Args:
         source: the folder of the session that the checkpoint is of.
-        branch, turn, operations: the checkpoint's.
+        branch, turn, operations, writer: the checkpoint's.
         current: the branch that is left, when it is known and not the checkpoint's.
 
     Raises:
@@ -79,7 +87,22 @@ def branch_start(
         # A copy of a file has no journal beside it, and says itself what was under way.
         if operation.state == "running" and entry.has_side_effects and here.find(entry.op_id) is None:
             before.setdefault(entry.op_id, replace(entry, state="running", starts=1))
-    return BranchStart(planned, tuple(before.values()))
+    return BranchStart(planned, tuple(before.values()), unknown_calls(here, turn, writer))
+
+
+def unknown_calls(journal: Journal, turn: int, writer: Mapping[str, str]) -> str | None:
+    """Why calls that were made after a checkpoint may not be known; None when all are.
+
+    Args:
+        journal: of the branch that goes on from it, or of its own.
+        turn, writer: the checkpoint's. What an import made never had a journal.
+    """
+    if turn == 0 or WRITER not in writer or journal.reaches(turn):
+        return None
+    return (
+        f"{journal.path.name}: the journal is gone or cut off before the end of turn {turn}: "
+        "calls made since are not known, and are made again"
+    )
 
 
 def begin_branch(

@@ -21,10 +21,10 @@ from tierdeck.checkpoint.running.branch import (
     branch_start,
     current_branch,
     new_branch,
+    unknown_calls,
 )
 from tierdeck.checkpoint.running.choose import Chosen
 from tierdeck.checkpoint.running.spending import Spending, rewound, spending_at
-from tierdeck.checkpoint.running.turn_state import WRITER
 from tierdeck.errors import CheckpointError
 
 
@@ -52,7 +52,8 @@ def stand_at(folder: SessionFolder, chosen: Chosen) -> Standing:
         journal = Journal(folder.path, chosen.branch, line=BranchLine(folder.session_id, chosen.branch))
     if journal is None or chosen.branch is None or lacks(journal, chosen.checkpoint.pending_operations):
         stands = go_back(folder, chosen.path.name, chosen.checkpoint, chosen.pointer)
-        return replace(stands, skipped=chosen.skipped, problems=_problems(chosen, stands.journal, journal))
+        return replace(stands, skipped=chosen.skipped, problems=(*_said(chosen.pointer.problem), *stands.problems))
+    unknown = unknown_calls(journal, chosen.checkpoint.turn, chosen.checkpoint.writer)
     there = account_at(folder.path, chosen.checkpoint)
     spent, tokens = journal.line.spent_before, journal.line.tokens_before
     spending = known_at_least(there.on_branch(spent, tokens), journal)
@@ -63,7 +64,7 @@ def stand_at(folder: SessionFolder, chosen: Chosen) -> Standing:
         spending,
         journal,
         chosen.skipped,
-        _problems(chosen, journal, journal),
+        (*_said(chosen.pointer.problem, unknown), *journal.notes),
     )
 
 
@@ -97,7 +98,7 @@ def go_back(
     begin_branch(folder.path, folder.session_id, branch, target, start, spending=spending, decisions=decisions)
     folder.switch_head(file, branch, expected_generation=pointer.generation, last_request=request_id)
     journal = Journal(folder.path, branch, line=BranchLine(folder.session_id, branch))
-    return Standing(target, folder.path / file, branch, spending, journal)
+    return Standing(target, folder.path / file, branch, spending, journal, problems=_said(start.unknown))
 
 
 def take_in(
@@ -144,12 +145,13 @@ def take_in(
     generation = 0 if pointer is None else pointer.generation
     folder.switch_head(saved.path.name, branch, expected_generation=generation)
     journal = Journal(folder.path, branch, line=BranchLine(folder.session_id, branch))
-    return Standing(taken, saved.path, branch, spending, journal)
+    return Standing(taken, saved.path, branch, spending, journal, problems=_said(start.unknown))
 
 
 def start_of(source: Path, target: Checkpoint, current: str | None) -> BranchStart:
     """What a branch begins with that goes on from the checkpoint; raises as `branch_start`."""
-    return branch_start(source, target.branch, target.turn, target.pending_operations, current=current)
+    operations, writer = target.pending_operations, target.writer
+    return branch_start(source, target.branch, target.turn, operations, writer=writer, current=current)
 
 
 def account_at(source: Path, target: Checkpoint) -> Spending:
@@ -204,13 +206,5 @@ def last_unsaved_ns(folder: SessionFolder) -> int:
     return latest_ns
 
 
-def _problems(chosen: Chosen, journal: Journal, left: Journal | None) -> tuple[str, ...]:
-    """What is wrong besides the checkpoints; `left` is the journal of the branch that the checkpoint is of."""
-    said = [] if chosen.pointer.problem is None else [chosen.pointer.problem]
-    turn = chosen.checkpoint.turn
-    # Each turn that ends stands in it. What an import made never had one.
-    if left is not None and left.is_new and turn > 0 and WRITER in chosen.checkpoint.writer:
-        said.append(
-            f"{left.path.name}: the journal is gone: calls made after turn {turn} are not known, and are made again"
-        )
-    return (*said, *journal.notes)
+def _said(*problems: str | None) -> tuple[str, ...]:
+    return tuple(problem for problem in problems if problem is not None)

@@ -234,7 +234,7 @@ class RunningSession:
             request_id=request.request_id,
             decisions=decisions,
         )
-        self._back = self._stand_at(replace(stands, problems=left_open))
+        self._back = self._stand_at(replace(stands, problems=(*stands.problems, *left_open)))
         return listed.file
 
     def _asked_for(self, request: Request) -> tuple[HeadPointer, Listed]:

@@ -51,6 +51,17 @@ def questions_at(found: Path | FoundCheckpoint, mode: RestoreMode) -> tuple[Ques
     return tuple(each.question for each in operations_at(found, mode) if each.question is not None)
 
 
+def unknown_at(found: Path | FoundCheckpoint) -> str | None:
+    """Why calls that were made after that checkpoint may be known to nobody, in words; None when all are known.
+
+    Its journal is gone or was cut off. Raises as `operations_at`; nothing is changed.
+
+    Spec: SPEC-09.23
+    """
+    path = found if isinstance(found, Path) else found.listed.path
+    return start_at(path, None if isinstance(found, Path) else found.folder).unknown
+
+
 def start_at(path: Path, folder: SessionFolder | None = None) -> BranchStart:
     """What a branch would begin with that goes on from the checkpoint in that file; raises as `operations_at`.
 
@@ -61,4 +72,6 @@ def start_at(path: Path, folder: SessionFolder | None = None) -> BranchStart:
         operations, summary = read_operations(file), file.head.summary
     pointer = None if folder is None else folder.head()
     current = current_branch(path.parent) if pointer is None else pointer.branch
-    return branch_start(path.parent, summary.branch, summary.turn, operations, current=current)
+    return branch_start(
+        path.parent, summary.branch, summary.turn, operations, writer=summary.writer, current=current
+    )

@@ -8,10 +8,12 @@ import pytest
 
 from tests.tierdeck.checkpoint.running.agent import Plan
 from tests.tierdeck.checkpoint.running.agent_process import failure_of, run_agent
+from tierdeck import open_session
 from tierdeck.checkpoint.folder import open_session_folder
-from tierdeck.checkpoint.journal import Decision, store_value
-from tierdeck.checkpoint.running import decide, operations_of, questions_of
-from tierdeck.errors import ConflictError, NotFoundError
+from tierdeck.checkpoint.journal import BranchLine, Decision, Journal, TurnLine, store_value
+from tierdeck.checkpoint.journal.record_file import read_records
+from tierdeck.checkpoint.running import decide, fork, operations_of, questions_of, rewind, unknown_at
+from tierdeck.errors import ConflictError, DamagedCheckpointError, NotFoundError
 
 ANSWER = " ".join(f"think {turn}!" for turn in range(1, 10))
 
@@ -45,13 +47,68 @@ def test_an_agent_killed_at_turn_5_of_9_ends_with_the_same_answer_and_does_nothi
     assert report.problems == []
 
 
-def test_a_journal_that_is_gone_is_said_before_calls_are_made_again(tmp_path: Path) -> None:
+@pytest.mark.parametrize("way", ["gone", "emptied", "cut to its head", "cut to its first record"])
+@pytest.mark.parametrize("mode", ["resume", "resume at a file", "rewind", "fork"])
+def test_a_journal_without_the_turns_end_is_said_before_calls_are_made_again(
+    tmp_path: Path, way: str, mode: str
+) -> None:
+    run_agent(Plan(str(tmp_path), dies="5:end", waits=True))
+    folder = open_session_folder(tmp_path, "run-1")
+    [journal] = tmp_path.rglob("*.rlmjournal")
+    _spoil(journal, way)
+    newest = folder.listed()[-1]
+    said = f"{journal.name}: the journal is gone or cut off before the end of turn {newest.turn}: calls made since"
+    assert (unknown_at(newest.path) or "").startswith(said)
+    session_id = "run-1"
+    if mode == "fork":
+        session_id = fork(tmp_path, newest.path).session_id
+    elif mode == "rewind":
+        rewind(folder, newest.file, by="tester")
+    with open_session(None, session_id, checkpoints=tmp_path) as session:
+        back = session.resume(newest.path if mode == "resume at a file" else None)
+        assert back is not None
+        is_told_before = mode in ("rewind", "fork")  # to whoever restores; the new branch has a journal of its own
+        assert (said in back.note) is not is_told_before
+
+
+def test_no_journal_is_missed_where_all_is_well(tmp_path: Path) -> None:
+    run_agent(Plan(str(tmp_path), dies="5:end", waits=True))
+    folder = open_session_folder(tmp_path, "run-1")
+    forked = fork(tmp_path, folder.listed()[0].path)
+    rewind(folder, folder.listed()[0].file, by="tester")
+    for session_id in ("run-1", forked.session_id):
+        here = open_session_folder(tmp_path, session_id)
+        assert [unknown_at(each.path) for each in here.listed()] == [None] * len(here.listed())
+        with open_session(None, session_id, checkpoints=tmp_path) as session:
+            back = session.resume()
+            assert back is not None
+            assert back.problems == ()
+
+
+def test_the_journal_of_another_session_is_refused(tmp_path: Path) -> None:
     run_agent(Plan(str(tmp_path), dies="5:end", waits=True))
     [journal] = tmp_path.rglob("*.rlmjournal")
-    journal.unlink()
-    report = run_agent(Plan(str(tmp_path)))
-    assert report is not None
-    assert f"{journal.name}: the journal is gone: calls made after turn" in report.note
+    other = Journal(tmp_path, journal.stem, line=BranchLine("run-2", journal.stem))
+    other.begin((), (), {})
+    other.end_turn(TurnLine(1, 0.0, 0.0, 0, 0, 0))
+    other.close()
+    journal.write_bytes(other.path.read_bytes())
+    with (
+        open_session(None, "run-1", checkpoints=tmp_path) as session,
+        pytest.raises(DamagedCheckpointError, match="it is of session 'run-2'"),
+    ):
+        session.resume()
+
+
+def _spoil(journal: Path, way: str) -> None:
+    if way == "gone":
+        journal.unlink()
+        return
+    found = read_records(journal)
+    assert found is not None
+    first = journal.read_bytes().index(found.records[0]) + len(found.records[0])
+    end = {"emptied": 0, "cut to its head": 20, "cut to its first record": first}[way]
+    journal.write_bytes(journal.read_bytes()[:end])
 
 
 @pytest.mark.case("K27", "K28")

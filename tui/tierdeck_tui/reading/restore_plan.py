@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 from tierdeck.checkpoint import CONSOLE_LIMITS, Loss, open_checkpoint, read_losses
-from tierdeck.checkpoint.folder import FoundCheckpoint, Listed, SessionFolder, verify
+from tierdeck.checkpoint.folder import FoundCheckpoint, Listed, verify
 from tierdeck.checkpoint.folder.diff import Diff, diff
 from tierdeck.checkpoint.journal import Journal
-from tierdeck.checkpoint.running import RestoreMode
+from tierdeck.checkpoint.running import RestoreMode, unknown_at
 from tierdeck.errors import CheckpointError, DamagedCheckpointError, NewerCheckpointError
 
 
@@ -64,7 +65,7 @@ def read_restore_plan(
     head = folder.head() if folder is not None else None
     present = next((each for each in listed if head is not None and each.file == head.file), None)
     branch = None if head is None else head.branch
-    problems = _journal_problems(folder, summary.branch, branch)
+    problems = _journal_problems(found, summary.branch, branch)
     return RestorePlan(
         mode=mode,
         target=target,
@@ -104,11 +105,15 @@ def _changes(present: Listed, target: Listed) -> Diff | None:
         return None  # the present is damaged; the plan says that it can't be compared
 
 
-def _journal_problems(folder: SessionFolder | None, target: str, current: str | None) -> tuple[str, ...]:
+def _journal_problems(found: FoundCheckpoint, target: str, current: str | None) -> tuple[str, ...]:
     """What is wrong with the journals of the branch that is gone back to and of the one that is left."""
+    folder = found.folder
     if folder is None:
         return ()
     problems: list[str] = []
+    with suppress(CheckpointError):  # said below, of its journal
+        unknown = unknown_at(found)
+        problems += [] if unknown is None else [unknown]
     for branch in dict.fromkeys((target, current or target)):
         try:
             problems += Journal(folder.path, branch).notes

@@ -79,6 +79,22 @@ def test_operations_of_a_session_lists_what_it_stands_before_and_of_a_checkpoint
     assert str(standing[0]["op_id"])[:8] in run("operations", "post").stdout
 
 
+def test_a_journal_that_is_gone_is_said_where_calls_are_listed_and_before_a_restore(
+    run: Command, post: Post, root: Path
+) -> None:
+    folder = open_session_folder(root, "post")
+    checkpoint = str(folder.listed()[0].path)
+    for journal in folder.path.glob("*.rlmjournal"):
+        journal.unlink()
+    said = "the journal is gone or cut off before the end of turn 1: calls made since are not known"
+    listed = run("operations", checkpoint, "--json")
+    assert json.loads(listed.stdout)["operations"] == []
+    assert said in " ".join(listed.stderr.split())
+    for mode in ("--fork", "--rewind"):
+        plan = json.loads(run("restore", checkpoint, mode, "--dry-run", "--json").stdout)["plan"]
+        assert [said in problem for problem in plan["problems"]] == [True]
+
+
 def test_a_session_without_open_calls_has_an_empty_list(run: Command, session: SessionFolder) -> None:
     listed = run("operations", SESSION)
     assert (listed.exit_code, listed.stdout) == (0, "")

@@ -49,7 +49,7 @@ class Memory:
 
 
 def first_answers(store: Path, questions: Path) -> tuple[FirstAnswers, FirstAnswers, FirstAnswers]:
-    """Ours, plain vec0's, and what ours imports alone, in new processes, after one each that leaves its bytecode."""
+    """Ours, plain vec0's, and what ours imports alone: new processes, after one each that leaves its bytecode."""
     times: dict[str, list[tuple[float, float]]] = {"ours": [], "vec0": [], "imports": []}
     with tempfile.TemporaryDirectory() as bytecode:
         for number in range(ROUNDS + 1):

@@ -270,7 +270,8 @@ class VectorIndex:
 
     def _current(self) -> Model:
         with self._lock, index_errors(self._path):
-            self._follow()
+            if not self._conn.in_transaction:  # else it was done when the snapshot began
+                self._follow()
             if self._model is None:
                 raise IndexFileError(f"use index {self._path}: its vectors are gone", hint="run `tierdeck embed`")
             return self._model

@@ -103,7 +103,9 @@ class Checkpointed:
         return self._running.end_turn(state, cost=cost, tokens=tokens)
 
     def checkpoint(self, label: str | None = None) -> SaveReport:
-        """Save the state as the last `turn` had it, and wait for it; in the middle of a turn, when that ends.
+        """Save what `turn` was given last, as it is now, as the state after that turn, and wait for it.
+
+        In the middle of a turn, which the first call in it begins, it is saved when that ends.
 
         Raises:
             InvalidValueError: the label is blank or longer than 200 characters.

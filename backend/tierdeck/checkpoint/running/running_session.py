@@ -135,7 +135,9 @@ class RunningSession:
         return back
 
     def checkpoint(self, label: str | None = None) -> SaveReport:
-        """Save the state as the last `end_turn` had it; called in the middle of a turn, when that ends.
+        """Save the agent's objects as they are now, as the state after the last turn.
+
+        In the middle of a turn, which the first call in it begins, they are saved when that ends.
 
         Raises:
             InvalidValueError: the label is blank or longer than 200 characters.
@@ -195,10 +197,24 @@ class RunningSession:
             self._saves.flush()
             if is_clean and self._every and self._has_news:
                 self._save_now("exit", None)
+            self._tell_what_is_missing(is_clean=is_clean)
         finally:
             self._desk.journal.close()
             self._state = None
             self._lease.release()
+
+    def _tell_what_is_missing(self, *, is_clean: bool) -> None:
+        """Say what the end of the session leaves unsaved, since it comes in the middle of a turn."""
+        where = f"the session ended in the middle of turn {self._place.turn + 1}"
+        deferred, self._deferred = self._deferred, []
+        for label in deferred:
+            name = "a checkpoint" if label is None else f"checkpoint {label!r}"
+            self.troubles.tell(f"save checkpoint: {name} was not made: {where}")
+        last = self._saves.last
+        saved = 0 if last is None or last.branch != self._place.branch else last.turn
+        is_cut = self._state is not None and not self._desk.is_between_turns
+        if is_clean and is_cut and self._every and saved < self._place.turn:
+            self.troubles.tell(f"save checkpoint: turn {self._place.turn} is not saved: {where}")
 
     def _act(self, request: Request) -> str | None:
         """Do what was asked; gives the checkpoint's name."""

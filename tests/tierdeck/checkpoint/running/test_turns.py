@@ -261,6 +261,26 @@ def test_a_session_without_checkpoints_counts_turns_and_makes_its_calls(store: S
         session.turn({})
 
 
+@pytest.mark.spec("SPEC-09.24")
+def test_what_an_end_in_the_middle_of_a_turn_leaves_unsaved_is_said(tmp_path: Path) -> None:
+    told: list[str] = []
+    with open_session(None, "s", checkpoints=tmp_path, on_problem=told.append) as session:
+        do_turns(session, 3)
+        session.operation("note").run(lambda: None)
+        assert session.checkpoint("important").is_deferred
+        assert told == []
+    assert told == [
+        "save checkpoint: checkpoint 'important' was not made: the session ended in the middle of turn 4",
+        "save checkpoint: turn 3 is not saved: the session ended in the middle of turn 4",
+    ]
+    assert turns_saved(tmp_path) == []
+    told.clear()
+    with open_session(None, "t", checkpoints=tmp_path, on_problem=told.append, every=1) as session:
+        do_turns(session, 3)
+        session.operation("note").run(lambda: None)
+    assert told == [], "all turns that ended are on disk"
+
+
 def test_a_session_without_a_store_has_no_memories_and_says_so(tmp_path: Path) -> None:
     with open_session(None, "s", checkpoints=tmp_path) as session:
         for act in (

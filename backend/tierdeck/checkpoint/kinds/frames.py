@@ -11,7 +11,7 @@ from importlib.util import find_spec
 from typing import Any
 
 from tierdeck.checkpoint.kinds import tags
-from tierdeck.checkpoint.kinds.class_facts import loaded, type_name
+from tierdeck.checkpoint.kinds.class_facts import is_one_of, loaded, type_name
 from tierdeck.checkpoint.kinds.loss import UnsaveableError
 from tierdeck.checkpoint.kinds.records import Placeholder
 from tierdeck.checkpoint.kinds.scalars import Node, checked_bytes
@@ -22,6 +22,7 @@ _KINDS = {
     ("polars", "DataFrame"): ("polars.dataframe.frame", "DataFrame"),
     ("polars", "Series"): ("polars.series.series", "Series"),
 }
+_PLAIN = (str, int, float, bool, type(None))
 _EXTENSION_KEY = b"ARROW:extension"
 
 
@@ -113,10 +114,24 @@ def _frame_of(found: tuple[str, str], table: Any) -> Any:
 def _is_same(found: tuple[str, str], frame: Any, back: Any) -> bool:
     if found[0] == "pandas":
         return bool(
-            back.equals(frame) and list(back.dtypes) == list(frame.dtypes) and back.index.equals(frame.index)
+            back.equals(frame)
+            and list(back.dtypes) == list(frame.dtypes)
+            and back.index.equals(frame.index)
+            and _has_plain_attributes(frame)
+            and _object_types(back) == _object_types(frame)
         )
     same_type = back.dtype == frame.dtype if found[1] == "Series" else back.schema == frame.schema
     return bool(same_type and back.equals(frame, null_equal=True))
+
+
+def _has_plain_attributes(frame: Any) -> bool:
+    """Whether `attrs`, which go through JSON, come back as they are."""
+    return all(type(key) is str and is_one_of(type(value), _PLAIN) for key, value in frame.attrs.items())
+
+
+def _object_types(frame: Any) -> list[list[type]]:
+    """Of each column of objects, their types: equal values of other types come back from Arrow."""
+    return [list(map(type, column)) for _, column in frame.items() if column.dtype == object]
 
 
 def _stream_of(table: Any) -> bytes:

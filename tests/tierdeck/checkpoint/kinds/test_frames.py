@@ -114,3 +114,18 @@ def test_the_console_leaves_frames_unread() -> None:
     found: Any = decode_unit(msgpack.packb([42, "pandas", "DataFrame", b"ARROW..."]), form=0)
     assert type(found) is Placeholder
     assert "own process" in found.why
+
+
+def test_a_frame_of_pandas_whose_objects_or_attributes_would_come_back_as_others_is_lost() -> None:
+    pytest.importorskip("pyarrow")
+    pandas = pytest.importorskip("pandas")
+    mixed = pandas.DataFrame({"a": pandas.Series([bytearray(b"x"), b"y"], dtype=object)})
+    described = pandas.DataFrame({"a": [1]})
+    described.attrs["shape"] = (1, 2)
+    labelled = pandas.DataFrame({"a": [1]})
+    labelled.attrs["unit"] = "m"
+    encoded = encode_units([Source("mixed", mixed), Source("described", described), Source("labelled", labelled)])
+    assert [unit.name for unit in encoded.units] == ["labelled"]
+    assert [loss.path for loss in encoded.losses] == ["mixed", "described"]
+    found: Any = round_trip(x=labelled)
+    assert found["x"].attrs == {"unit": "m"}

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     import numpy as np
 
 _MAX_DIMENSIONS = 64
+_BITS_OF_80 = 63  # of the mantissa of a long double of 10 bytes
 
 
 def _array_operands(array: np.ndarray) -> tuple[object, tuple[int, ...], str, bytes | memoryview]:
@@ -35,7 +36,21 @@ def _array_operands(array: np.ndarray) -> tuple[object, tuple[int, ...], str, by
         clean = np.zeros(array.shape, array.dtype, order="F" if order == "F" else "C")
         clean[...] = array
         array = clean
+    elif array.dtype.char in "gG":
+        array = _without_padding(array, order)
     return spec, tuple(array.shape), order, _data(array.T if order == "F" else array)
+
+
+def _without_padding(array: np.ndarray, order: str) -> np.ndarray:
+    """A copy of an array of long doubles: where they have 80 bits, the rest is whatever memory held."""
+    import numpy as np
+
+    clean = np.array(array, order="F" if order == "F" else "C")
+    if np.finfo(np.longdouble).nmant == _BITS_OF_80:
+        size = np.dtype(np.longdouble).itemsize
+        numbers = (clean.T if order == "F" else clean).reshape(-1).view("u1").reshape(-1, size)
+        numbers[:, 10:] = 0
+    return clean
 
 
 def _data(array: np.ndarray) -> bytes | memoryview:

@@ -7,6 +7,7 @@ times as long as going through them, up to a second where the memory of a virtua
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import cached_property
 from typing import TypeVar
 
 import apsw
@@ -24,7 +25,7 @@ _CHUNKS_PER_ASKING = 64
 _SLOTS_AT_ONCE = 2_048
 _BITS, _SCALES = ("bit_rows", "bits"), ("bit_chunk", "scales")
 _KEYS, _NUMBERS = ("bit_chunk", "keys"), (f"{VECTORS}_chunks", "rowids")
-_CHUNKS = "SELECT chunk_id, validity, scales FROM bit_chunk ORDER BY chunk_id"
+_CHUNKS = "SELECT chunk_id, scales FROM bit_chunk ORDER BY chunk_id"
 Slots = NDArray[np.intp]
 _N = TypeVar("_N", bound=np.generic)
 
@@ -60,13 +61,13 @@ class BitStream:
         Raises:
             StoppedError: `should_stop` said so.
         """
-        for number, (words, scales, validity) in enumerate(self._chunks(buffers)):
+        for number, (words, scales) in enumerate(self._chunks(buffers)):
             if should_stop is not None and number % _CHUNKS_PER_ASKING == 0 and should_stop():
                 raise StoppedError("search: stopped")
             part = slice(number * CHUNK_SLOTS, (number + 1) * CHUNK_SLOTS)
             differing_bits(words.T, query.signs, buffers, differing[part])
             scores_by_signs(differing[part], len(self.mean), scales.T, query.distance, out[part])
-            out[part][~validity] = -np.inf
+            out[part][~self._are_filled[part]] = -np.inf
 
     def cosines(self, slots: Slots, query: QueryPlanes, buffers: ScanBuffers) -> NDArray[np.float32]:
         """As `BitMemory.cosines` gives them."""
@@ -76,17 +77,13 @@ class BitStream:
             words = np.ascontiguousarray(self._of(_BITS, some, np.uint64, words_of(len(self.mean))).T)
             scales = self._of(_SCALES, some, np.float32, 2).T
             found[first : first + len(some)] = query.cosines(words, scales, buffers)
+        found[~self._are_filled[slots]] = -np.inf
         return found
 
     def last_slot(self) -> int | None:
         """The last slot that holds a vector; None when none does."""
-        for number in reversed(range(len(self._chunk_ids))):
-            sql = "SELECT validity FROM bit_chunk WHERE chunk_id = ?"
-            row = self._conn.execute(sql, (int(self._chunk_ids[number]),)).fetchone()
-            there = np.flatnonzero(unpacked(row[0])) if row else np.zeros(0, np.intp)
-            if len(there):
-                return number * CHUNK_SLOTS + int(there[-1])
-        return None
+        there = np.flatnonzero(self._are_filled)
+        return int(there[-1]) if len(there) else None
 
     def bits_at(self, slot: int) -> Words:
         """The bits of one slot, (words,)."""
@@ -105,13 +102,19 @@ class BitStream:
         """Of each slot its chunk and its offset in it."""
         return self._chunk_ids[slots // CHUNK_SLOTS], slots.astype(np.int64) % CHUNK_SLOTS
 
-    def _chunks(self, buffers: ScanBuffers) -> Iterator[tuple[Words, Scales, NDArray[np.bool_]]]:
-        """Of each chunk the bits, the scales, and which slots hold a vector; valid until the next is asked for."""
+    @cached_property
+    def _are_filled(self) -> NDArray[np.bool_]:
+        """Of each slot whether it holds a vector."""
+        rows = self._conn.execute("SELECT validity FROM bit_chunk ORDER BY chunk_id")
+        return unpacked(b"".join(row[0] for row in rows))
+
+    def _chunks(self, buffers: ScanBuffers) -> Iterator[tuple[Words, Scales]]:
+        """Of each chunk the bits and the scales; valid until the next is asked for."""
         words = buffers.room("chunk", np.uint64, CHUNK_SLOTS, words_of(len(self.mean)))
-        for chunk_id, validity, scales in self._conn.execute(_CHUNKS):
+        for chunk_id, scales in self._conn.execute(_CHUNKS):
             with self._conn.blob_open("main", *_BITS, chunk_id, False) as blob:
                 blob.read_into(words.data.cast("B"))
-            yield words, np.frombuffer(scales, np.float32).reshape(CHUNK_SLOTS, 2), unpacked(validity)
+            yield words, np.frombuffer(scales, np.float32).reshape(CHUNK_SLOTS, 2)
 
     def _numbers(self, column: tuple[str, str], slots: Slots | None) -> NDArray[np.int64]:
         if slots is not None:

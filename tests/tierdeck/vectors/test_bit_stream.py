@@ -76,7 +76,7 @@ def test_the_file_says_of_every_slot_what_memory_says(index: VectorIndex) -> Non
         assert (stream.numbers(slots) == memory.numbers(slots)).all()
         assert [part.tolist() for part in stream.placed(slots)] == [part.tolist() for part in memory.placed(slots)]
         assert (stream.bits_at(1_030) == memory.bits_at(1_030)).all()
-        slots.sort()
+        slots = np.array([3, 900, 1_023, 1_024, 1_030, ROWS, 2_047])  # the last two hold no vector
         assert stream.cosines(slots, planes, buffers) == pytest.approx(memory.cosines(slots, planes, buffers))
         scores, differing = np.empty(2_048, np.float32), np.empty(2_048, np.uint16)
         stream.scores(planes, buffers, differing, scores)

@@ -20,6 +20,7 @@ from tierdeck.checkpoint.values.pools import Pool
 from tierdeck.checkpoint.version import MINOR
 
 _PACK_ERRORS = (ValueError, TypeError, OverflowError, MemoryError)
+_ROW_BYTES = 100  # of a unit's row in the table, its numbers and its digest, and more than that
 PLAIN, POOLED = 0, 1  # the form of a unit: one value, or a pool whose last object is the value
 
 
@@ -84,7 +85,7 @@ def encode(nodes: Nodes, limits: Limits = AGENT_LIMITS) -> Encoded:
     Spec: SPEC-09.21
     """
     shared = [_shared_pool(pool, limits) for pool in nodes.shared]
-    room = _Room(limits.raw_bytes - sum(len(pool.raw) for pool in shared if pool), limits.units)
+    room = _Room(replace(limits, raw_bytes=limits.raw_bytes - sum(len(pool.raw) for pool in shared if pool)))
     losses: list[Loss] = []
     for unit in nodes.units:
         losses += unit.losses
@@ -99,14 +100,17 @@ def encode(nodes: Nodes, limits: Limits = AGENT_LIMITS) -> Encoded:
 class _Room:
     """What one checkpoint may hold, and the units that found room in it."""
 
-    def __init__(self, raw_bytes: int, units: int) -> None:
+    def __init__(self, limits: Limits) -> None:
         self.units: list[EncodedUnit] = []
-        self._raw_bytes, self._most = raw_bytes, units
+        self._raw_bytes, self._most = limits.raw_bytes, limits.units
         self._at_most = 0
+        self._left_in_table = limits.table_bytes // 2  # the other half is the sections'
 
     def takes(self, unit: EncodedUnit) -> bool:
         """Whether there is room for it; then it is in."""
-        if len(self.units) >= self._most:
+        texts = (unit.name, unit.type_name, unit.preview)
+        in_table = _ROW_BYTES + sum(len(text.encode("utf-8", "surrogatepass")) for text in texts)
+        if len(self.units) >= self._most or in_table > self._left_in_table:
             return False
         size = bytes_at_most(unit.pieces)
         if self._at_most + size > self._raw_bytes:
@@ -118,6 +122,7 @@ class _Room:
             if self._at_most + size > self._raw_bytes:
                 return False
         self._at_most += size
+        self._left_in_table -= in_table
         self.units.append(unit)
         return True
 

@@ -127,3 +127,13 @@ def test_a_dict_that_another_thread_changes_is_saved_or_lost_and_takes_no_other_
         sys.setswitchinterval(before)
         is_over.set()
         thread.join()
+
+
+def test_names_too_long_for_the_table_cost_their_own_variables_and_no_checkpoint() -> None:
+    limits = replace(TIGHT, table_bytes=40_000)
+    state = {f"{number:03}{'n' * 900}": number for number in range(100)}
+    packed = pack_checkpoint(sample(repl_state=state, losses=()), limits=limits)
+    found = load_checkpoint(opened(b"".join(seal(packed).pieces), limits))
+    assert 10 <= len(found.repl_state) < 20
+    assert len(found.repl_state) + len(packed.losses) == 100
+    assert found.messages == sample().messages

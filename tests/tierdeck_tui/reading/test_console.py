@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import getpass
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -8,7 +10,8 @@ import pytest
 from tests.tierdeck_tui.conftest import keyword_settings
 from tierdeck.config import EmbeddingSettings, Settings
 from tierdeck.embed.indexer import run_indexer
-from tierdeck.store import open_store
+from tierdeck.store import Store, open_store
+from tierdeck.vectors.vector_index import VectorIndex
 from tierdeck_tui.reading.console import Console
 
 
@@ -93,3 +96,30 @@ def test_an_index_made_anew_after_it_could_not_be_used_makes_meaning_ready_again
         assert deck.index() is not None
         assert deck.meaning_state().is_ready
         deck.close()
+
+
+class HeldIndexConsole(Console):
+    """A console whose index opens when the gate does."""
+
+    def __init__(self, store: Store, settings: Settings) -> None:
+        super().__init__(store, settings)
+        self.began, self.gate = threading.Event(), threading.Event()
+
+    def _opened_index(self) -> VectorIndex | None:
+        self.began.set()
+        assert self.gate.wait(30)
+        return super()._opened_index()
+
+
+def test_who_asks_for_the_state_does_not_wait_for_an_index_that_is_being_opened(small_store: Path) -> None:
+    console = HeldIndexConsole(open_store(small_store), keyword_settings())
+    with ThreadPoolExecutor(2) as pool:
+        opening = pool.submit(console.index)
+        assert console.began.wait(30)
+        asked = pool.submit(console.meaning_state)
+        try:
+            assert asked.result(timeout=10).word == "loading…"
+            assert not opening.done()
+        finally:
+            console.gate.set()
+    console.close()

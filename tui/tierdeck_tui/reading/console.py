@@ -59,6 +59,9 @@ class Console:
         self.settings = settings
         self.read_only = read_only or store.read_only
         self._lock = threading.Lock()
+        # Apart from the other: an index takes up to seconds to open, and a screen that only asks for the state must
+        # not wait for it.
+        self._index_lock = threading.Lock()
         self._embedder: Embedder | None = None
         self._index: VectorIndex | None = None
         self._meaning = LOADING
@@ -86,7 +89,7 @@ class Console:
 
         A file that can't be used is told by `meaning_state`, never raised.
         """
-        with self._lock:
+        with self._index_lock:
             if self._index is None and not self._is_closed:
                 self._index = self._opened_index()
             return self._index
@@ -114,7 +117,7 @@ class Console:
 
     def close(self) -> None:
         """Close the index and the store; closing twice is allowed."""
-        with self._lock:
+        with self._index_lock:
             self._is_closed = True
             if self._index is not None:
                 self._index.close()
@@ -128,8 +131,10 @@ class Console:
             index = open_vector_index(self.store)
         except TierdeckError as e:
             hint = e.hint or "`tierdeck doctor` says more"
-            self._meaning = MeaningState("keyword only", e.message, hint, "the index can't be used")
+            with self._lock:
+                self._meaning = MeaningState("keyword only", e.message, hint, "the index can't be used")
             return None
-        if self._embedder is not None:  # it may have been made anew since it could not be used
-            self._meaning = MeaningState("ready", self._embedder.name)
+        with self._lock:
+            if self._embedder is not None:  # it may have been made anew since it could not be used
+                self._meaning = MeaningState("ready", self._embedder.name)
         return index

@@ -26,7 +26,7 @@ from tests.bench.fusion_forms import DIRECTIONS, FORMS, Sides, principal_directi
 from tests.bench.retrieval_collection import MODELS, Collection, JudgedQuery, make_store, read_collection
 from tierdeck.embed.embedder import Embedder
 from tierdeck.search import Hit, SearchAnswer, hybrid_search, rerank
-from tierdeck.search.query_vector import embed_query, fitting_embedder
+from tierdeck.search.meaning.query_vector import embed_query, fitting_embedder
 from tierdeck.store import Store
 from tierdeck.vectors.vector_index import VectorIndex, open_vector_index
 

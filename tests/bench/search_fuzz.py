@@ -13,7 +13,7 @@ import tempfile
 from pathlib import Path
 
 from tests.tierdeck.search.query_fuzzing import QueryFuzzer
-from tierdeck.search import word_counts
+from tierdeck.search.rows import word_counts
 from tierdeck.store import open_store
 from tierdeck.terms.fill import fill_terms
 

@@ -18,8 +18,8 @@ from tierdeck.index.file import VECTORS
 from tierdeck.index.path import beside_index_path
 from tierdeck.model import NodeFilter
 from tierdeck.search import SearchAnswer, hybrid_search
-from tierdeck.search.condition import condition_of
-from tierdeck.search.meaning_leg import MeaningLeg
+from tierdeck.search.meaning.meaning_leg import MeaningLeg
+from tierdeck.search.rows.condition import condition_of
 from tierdeck.store import open_store
 from tierdeck.vectors.vector_index import open_vector_index
 

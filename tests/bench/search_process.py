@@ -114,7 +114,7 @@ def _imports(_store_path: Path, _question: _Question) -> float:
         "tierdeck.search",
         "tierdeck.store",
         "tierdeck.vectors.vector_index",
-        "tierdeck.search.meaning_leg",
+        "tierdeck.search.meaning.meaning_leg",
     ):
         import_module(module)
     return time.perf_counter()

@@ -10,7 +10,7 @@ from tests.bench.scale_rows import memory_id, memory_number
 from tests.bench.scale_store import ScaleStore, scale_store
 from tests.bench.search_narrowing import EVERYTHING, NARROWINGS, Narrowing, read_columns
 from tests.bench.small_scale import SENTENCES, LetterCounts, write_documents
-from tierdeck.search.condition import condition_of
+from tierdeck.search.rows.condition import condition_of
 from tierdeck.store import open_store
 
 ROWS = 2_500

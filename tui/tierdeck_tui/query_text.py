@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from tierdeck.search import parse_query
-from tierdeck.search.hidden import ARCHIVE_RULE
+from tierdeck.search.answer.hidden import ARCHIVE_RULE
 
 
 def without_chip(text: str, chip_text: str) -> str:

@@ -1,8 +1,16 @@
 """Search: what an operator typed, found by word and by meaning, each score explained."""
 
-from tierdeck.search.hit import Flag, HiddenByFilter, Hit, KeywordPart, MissingWord, SearchAnswer, SemanticPart
+from tierdeck.search.answer.hit import (
+    Flag,
+    HiddenByFilter,
+    Hit,
+    KeywordPart,
+    MissingWord,
+    SearchAnswer,
+    SemanticPart,
+)
 from tierdeck.search.hybrid import hybrid_search, rerank
-from tierdeck.search.query import FilterChip, Query, parse_query
+from tierdeck.search.query.query import FilterChip, Query, parse_query
 
 __all__ = [
     "FilterChip",

@@ -14,21 +14,21 @@ import apsw
 
 from tierdeck.index.store_texts import has_changes
 from tierdeck.model import NodeFilter, NodeRow, Tier
-from tierdeck.search.condition import condition_of
-from tierdeck.search.dressing import Dressing
-from tierdeck.search.hidden import MAX_COUNTED, MAX_COUNTED_OF_LARGE, hidden_by_filters
-from tierdeck.search.hit import Flag, HiddenByFilter, Hit, MissingWord
-from tierdeck.search.inside_look import InsideLook
-from tierdeck.search.keyword_leg import KeywordLeg
-from tierdeck.search.query import Query, with_as_words
-from tierdeck.search.read_memories import ReadMemories
-from tierdeck.search.row_count import store_rows
+from tierdeck.search.answer.dressing import Dressing
+from tierdeck.search.answer.hidden import MAX_COUNTED, MAX_COUNTED_OF_LARGE, hidden_by_filters
+from tierdeck.search.answer.hit import Flag, HiddenByFilter, Hit, MissingWord
+from tierdeck.search.query.query import Query, with_as_words
+from tierdeck.search.rows.condition import condition_of
+from tierdeck.search.rows.read_memories import ReadMemories
+from tierdeck.search.rows.row_count import store_rows
+from tierdeck.search.words.inside_look import InsideLook
+from tierdeck.search.words.keyword_leg import KeywordLeg
 from tierdeck.secret_scan import has_secret
 from tierdeck.store import Store, embedding_off
 from tierdeck.terms.term_index import TermIndex
 
 if TYPE_CHECKING:
-    from tierdeck.search.meaning_leg import MeaningLeg
+    from tierdeck.search.meaning.meaning_leg import MeaningLeg
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,14 +13,14 @@ import apsw
 from tierdeck.config import DEFAULT_ALPHA, DEFAULT_LIMIT_ROWS, MAX_LIMIT_ROWS, checked_alpha
 from tierdeck.errors import IndexFileError, InvalidValueError
 from tierdeck.model import NodeFilter
-from tierdeck.search import fusion
+from tierdeck.search.answer import fusion
+from tierdeck.search.answer.hidden import hidden_by_filters
+from tierdeck.search.answer.hit import HiddenByFilter, Hit, SearchAnswer
+from tierdeck.search.answer.stoppable import stoppable
 from tierdeck.search.candidates import Ask, head_flags, read_candidates
-from tierdeck.search.hidden import hidden_by_filters
-from tierdeck.search.hit import HiddenByFilter, Hit, SearchAnswer
-from tierdeck.search.query import Query, parse_query
-from tierdeck.search.query_vector import Meaning, MeaningSource
-from tierdeck.search.row_count import store_rows
-from tierdeck.search.stoppable import stoppable
+from tierdeck.search.meaning.query_vector import Meaning, MeaningSource
+from tierdeck.search.query.query import Query, parse_query
+from tierdeck.search.rows.row_count import store_rows
 from tierdeck.store import Store
 from tierdeck.store.pages import page_at_offset
 from tierdeck.terms.term_index import terms_of

@@ -12,8 +12,8 @@ import apsw
 from tests.tierdeck.search.memories import remember
 from tierdeck.model import NodeFilter
 from tierdeck.search import SearchAnswer, hybrid_search
-from tierdeck.search.terms import MAX_TERMS
-from tierdeck.search.tokens import Tokenizer
+from tierdeck.search.query.terms import MAX_TERMS
+from tierdeck.search.query.tokens import Tokenizer
 from tierdeck.store import Store
 from tierdeck.terms.words import split_words
 

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from tests.tierdeck.search.memories import remember
 from tests.tierdeck.search.query_fuzzing import MEMORIES, PLANES, PUNCTUATION, SYNTAX, QueryFuzzer
-from tierdeck.search import SearchAnswer, hybrid_search, word_counts
+from tierdeck.search import SearchAnswer, hybrid_search
+from tierdeck.search.rows import word_counts
 from tierdeck.store import Store, open_store
 from tierdeck.terms.fill import fill_terms
 from tierdeck.terms.words import clean, split_words

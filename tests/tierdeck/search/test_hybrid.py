@@ -13,7 +13,7 @@ from tests.tierdeck.search.memories import ChosenVectors, embed_all, remember, t
 from tierdeck.errors import InvalidValueError
 from tierdeck.model import NodeDraft, NodeFilter, NodeType, Tier
 from tierdeck.search import SearchAnswer, hybrid_search, parse_query, rerank
-from tierdeck.search.hit import KeywordPart, SemanticPart
+from tierdeck.search.answer.hit import KeywordPart, SemanticPart
 from tierdeck.store import Store, open_store
 
 EAST = [1.0]

@@ -7,7 +7,9 @@ import pytest
 
 from tests.tierdeck.search.memories import remember, texts
 from tierdeck.model import NodeDraft, NodeFilter, Tier
-from tierdeck.search import candidates, hybrid_search, keyword_leg, large_pool, word_counts
+from tierdeck.search import candidates, hybrid_search
+from tierdeck.search.rows import word_counts
+from tierdeck.search.words import keyword_leg, large_pool
 from tierdeck.store import Store
 from tierdeck.terms.fill import fill_terms
 

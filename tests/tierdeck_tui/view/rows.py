@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from tierdeck.model import NodeRow, NodeType, Tier
-from tierdeck.search.hit import Flag, Hit, KeywordPart, SearchAnswer, SemanticPart
-from tierdeck.search.query import Query, parse_query
+from tierdeck.search.answer.hit import Flag, Hit, KeywordPart, SearchAnswer, SemanticPart
+from tierdeck.search.query.query import Query, parse_query
 
 NOW_MS = 1_800_000_000_000
 HOUR_MS = 3_600_000

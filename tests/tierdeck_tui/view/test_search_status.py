@@ -4,8 +4,8 @@ import pytest
 
 from tests.tierdeck_tui.view.rows import answer, hit
 from tierdeck.errors import ProviderError
-from tierdeck.search.hit import HiddenByFilter, MissingWord
-from tierdeck.search.query import parse_query
+from tierdeck.search.answer.hit import HiddenByFilter, MissingWord
+from tierdeck.search.query.query import parse_query
 from tierdeck_tui.view.line import Line, text_of
 from tierdeck_tui.view.search_status import (
     answer_status,

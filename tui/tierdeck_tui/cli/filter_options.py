@@ -10,7 +10,7 @@ import click
 
 from tierdeck.errors import InvalidValueError
 from tierdeck.model import NodeFilter, NodeType, Tier
-from tierdeck.search.typed_filter import UnreadableValueError, narrow
+from tierdeck.search.query.typed_filter import UnreadableValueError, narrow
 
 F = TypeVar("F", bound=Callable[..., Any])
 

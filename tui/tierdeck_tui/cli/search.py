@@ -10,9 +10,9 @@ from typing import Any
 import click
 
 from tierdeck.config import checked_alpha
-from tierdeck.search.hit import Hit, SearchAnswer
+from tierdeck.search.answer.hit import Hit, SearchAnswer
 from tierdeck.search.hybrid import hybrid_search
-from tierdeck.search.query import Query
+from tierdeck.search.query.query import Query
 from tierdeck.secret_scan import find_secrets, has_secret, mask_secrets
 from tierdeck.terms.words import split_words
 from tierdeck.times import now_ms

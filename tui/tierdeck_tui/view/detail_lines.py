@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from tierdeck.model import Node
 from tierdeck.promote.records import Hold
-from tierdeck.search.hit import Hit, SearchAnswer
+from tierdeck.search.answer.hit import Hit, SearchAnswer
 from tierdeck_tui.reading.memory_facts import MemoryFacts
 from tierdeck_tui.view.access_lines import access_lines
 from tierdeck_tui.view.body import body_lines

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from tierdeck.model import NodeRow
-from tierdeck.search.hit import Hit
+from tierdeck.search.answer.hit import Hit
 from tierdeck.store import RelatedNode
 from tierdeck_tui.view.excerpt import excerpt_line
 from tierdeck_tui.view.format import AGE_CELLS, age, count, local_time, percent, score

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tierdeck.errors import TierdeckError
-from tierdeck.search.hidden import ARCHIVE_RULE
-from tierdeck.search.hit import HiddenByFilter, MissingWord, SearchAnswer
-from tierdeck.search.query import FilterChip
+from tierdeck.search.answer.hidden import ARCHIVE_RULE
+from tierdeck.search.answer.hit import HiddenByFilter, MissingWord, SearchAnswer
+from tierdeck.search.query.query import FilterChip
 from tierdeck_tui.view.format import count, counted
 from tierdeck_tui.view.line import Line, Piece, line
 from tierdeck_tui.view.sanitise import cut, visible

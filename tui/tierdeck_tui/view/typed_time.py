@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from typing import Literal
 
 from tierdeck.model import NodeFilter
-from tierdeck.search.typed_filter import narrow
+from tierdeck.search.query.typed_filter import narrow
 from tierdeck.times import parse_time_ms
 
 _UNIT_MS = {"h": 3_600_000, "d": 86_400_000, "w": 604_800_000}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tierdeck.search.hit import Hit, SearchAnswer
+from tierdeck.search.answer.hit import Hit, SearchAnswer
 from tierdeck_tui.view.format import NONE, score, short_number
 from tierdeck_tui.view.sanitise import visible
 

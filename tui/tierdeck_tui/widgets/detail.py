@@ -15,7 +15,7 @@ from textual.worker import get_current_worker
 
 from tierdeck.errors import StoppedError, TierdeckError
 from tierdeck.promote.rules import Rules
-from tierdeck.search.hit import Hit, SearchAnswer
+from tierdeck.search.answer.hit import Hit, SearchAnswer
 from tierdeck.store import Store
 from tierdeck.times import now_ms
 from tierdeck_tui.reading.memory_facts import MemoryFacts, read_memory_facts

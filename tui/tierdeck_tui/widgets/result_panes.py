@@ -10,7 +10,7 @@ from textual.containers import Horizontal
 from textual.widget import Widget
 
 from tierdeck.promote.rules import Rules
-from tierdeck.search.hit import Hit, SearchAnswer
+from tierdeck.search.answer.hit import Hit, SearchAnswer
 from tierdeck.store import Store
 from tierdeck_tui.view.memory_row import memory_of
 from tierdeck_tui.widgets.detail import Detail, Subject

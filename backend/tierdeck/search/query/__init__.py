@@ -1,0 +1,1 @@
+"""What was typed, read: words, phrases, filters, and the expression FTS5 gets. Pure."""

@@ -25,7 +25,7 @@ from tierdeck.vectors.vector_index import open_vector_index
 
 MODEL = ChosenVectors({}, dimensions=64)
 QUERIES = ("memory 7 about apples", "memory 200 about pears")
-PLACES = 30
+PLACES = 60
 
 
 def found(store: Store) -> list[tuple[str, float]] | str:

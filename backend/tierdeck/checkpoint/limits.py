@@ -8,7 +8,6 @@ MB = 1 << 20
 GB = 1 << 30
 
 MAX_DEPTH = 400  # of a value on save; its encoding fits a stack of 256 KB
-MAX_ENCODED_DEPTH = 1_000  # the packer writes 1,024 levels, and its reader reads as many
 SHARED_FROM = 1_024  # text and bytes shorter than this are written again where they stand again
 OBJECT_BYTES = 88
 DEQUE_ITEMS = 8  # an empty deque has a block of 64 places

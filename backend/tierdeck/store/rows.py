@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Sequence
-from typing import TypeVar
+from collections.abc import Sequence
 
 import apsw
 
@@ -18,7 +17,6 @@ from tierdeck.store.finite_json import parse_json
 from tierdeck.times import parse_time_ms
 
 SQLValue = None | int | float | str | bytes
-T = TypeVar("T")
 
 
 def as_bytes(column: str) -> str:
@@ -107,22 +105,6 @@ def read_nodes(conn: apsw.Connection, ids: Sequence[str]) -> dict[str, Node]:
 def read_rows(conn: apsw.Connection, ids: Sequence[str]) -> dict[str, NodeRow]:
     """The list rows of those ids that exist, in the order asked; unknown ids are left out."""
     found = {row.id: row for row in map(node_row_of, _select(conn, ROW_COLUMNS, ids))}
-    return {node_id: found[node_id] for node_id in ids if node_id in found}
-
-
-def read_rows_beside(
-    conn: apsw.Connection, ids: Sequence[str], column: str, value_of: Callable[[SQLValue], T]
-) -> dict[str, tuple[NodeRow, T]]:
-    """The list rows of those ids that exist, each with what is made of one column more, in the order asked.
-
-    Args:
-        column: SQL on `nodes n`.
-        value_of: makes what is kept of the column; one row's is in memory at a time.
-    """
-    found: dict[str, tuple[NodeRow, T]] = {}
-    for *values, beside in _select(conn, f"{ROW_COLUMNS}, {column}", ids):
-        row = node_row_of(values)
-        found[row.id] = row, value_of(beside)
     return {node_id: found[node_id] for node_id in ids if node_id in found}
 
 

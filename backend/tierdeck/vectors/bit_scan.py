@@ -48,7 +48,7 @@ class BitScan:
         self,
         conn: apsw.Connection,
         path: Path,
-        memory: BitMemory | BitStream,
+        bits: BitMemory | BitStream,
         query: NDArray[np.float32],
         mean: NDArray[np.float32],
         seen: tuple[int, str | None],
@@ -61,11 +61,11 @@ class BitScan:
         """
         self._conn = conn
         self._path = path
-        self._memory = memory
+        self._bits = bits
         self._query = query
         self._mean = mean
         self._mean_products: dict[int, float] = {}
-        self._planes = QueryPlanes(query, memory.mean)
+        self._planes = QueryPlanes(query, bits.mean)
         self._buffers = buffers
         self._should_stop = should_stop
         self._has_scores = False
@@ -75,12 +75,12 @@ class BitScan:
     @property
     def slots_count(self) -> int:
         """How many slots there are, empty ones too."""
-        return self._memory.slots_count
+        return self._bits.slots_count
 
     @property
     def state(self) -> object:
         """The same object for as long as no slot holds another vector."""
-        return self._memory.state
+        return self._bits.state
 
     def candidates(
         self,
@@ -95,7 +95,7 @@ class BitScan:
             may_show: of slots in order, which may be given; asked of those that are compared exactly.
         """
         slots = self._picked(rows, allowed)
-        estimates = self._memory.cosines(slots, self._planes, self._buffers)
+        estimates = self._bits.cosines(slots, self._planes, self._buffers)
         order = np.argsort(-estimates, kind="stable")
         order = order[: np.count_nonzero(estimates > -np.inf)]  # no empty slot
         if len(order) > rows:  # those as near as the last come too
@@ -121,9 +121,9 @@ class BitScan:
         scores = self._buffers.room("scores", np.float32, self.slots_count)
         differing = self._buffers.room("differing", np.uint16, self.slots_count)
         if not self._has_scores:
-            self._memory.scores(self._planes, self._buffers, differing, scores, self._should_stop)
+            self._bits.scores(self._planes, self._buffers, differing, scores, self._should_stop)
             self._has_scores = True
-        halved = self._memory if isinstance(self._memory, BitMemory) and self._memory.are_halved else None
+        halved = self._bits if isinstance(self._bits, BitMemory) and self._bits.are_halved else None
         most = by_signs if halved is None else _BY_HALF * rows
         slots = best_slots(scores, most) if allowed is None else allowed[best_slots(scores[allowed], most)]
         if halved is None:
@@ -134,7 +134,7 @@ class BitScan:
 
     def _exact(self, slots: Slots) -> NDArray[np.float32]:
         """The exact cosine of the vector in each slot, given in order."""
-        chunks, offsets = self._memory.placed(slots)
+        chunks, offsets = self._bits.placed(slots)
         cosines = np.empty(len(slots), np.float32)
         for first in range(0, len(slots), _ROWS_AT_ONCE):
             self._ask_to_stop()
@@ -158,15 +158,15 @@ class BitScan:
 
     def keys(self, slots: Slots | None = None) -> NDArray[np.int64]:
         """The store's rowid of the memory in each slot, or in those given; 0 where it is not known."""
-        return self._memory.keys(slots)
+        return self._bits.keys(slots)
 
     def numbers(self, slots: Slots | None = None) -> NDArray[np.int64]:
         """vec0's number of the vector in each slot, or in those given."""
-        return self._memory.numbers(slots)
+        return self._bits.numbers(slots)
 
     def ids(self, slots: Slots) -> list[str]:
         """The ids of the memories whose vectors lie in those slots."""
-        numbers = self._memory.numbers(slots)
+        numbers = self._bits.numbers(slots)
         with index_errors(self._path):
             return [str(row[0]) for row in self._conn.execute(_IDS, (json.dumps(numbers.tolist()),))]
 

@@ -33,8 +33,7 @@ _N = TypeVar("_N", bound=np.generic)
 class BitStream:
     """The bits of one model's vectors in one snapshot of a connection, which is used by one thread at a time.
 
-    They fit vec0's chunks: see `chunk_fault`. All signs are gone through, not half of them,
-    since all are read.
+    They fit vec0's chunks: see `chunk_fault`. All signs are gone through, not half of them, since all are read.
     """
 
     def __init__(self, conn: apsw.Connection, mean: NDArray[np.float32]) -> None:

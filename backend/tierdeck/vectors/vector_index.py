@@ -156,16 +156,16 @@ class VectorIndex:
         """
         with self.snapshot():
             with index_errors(self._path):
-                memory, seen = self._bits(), self.seen_change()
+                bits, seen = self._bits(), self.seen_change()
             # Outside: what the block asks of the store is no fault of the index.
-            if memory is None:
+            if bits is None:
                 yield None
                 return
             if self._follower is not None:
                 self._follower.note_search()
             with self._spare.lent() as buffers:
                 mean = self._mean.astype(np.float32)
-                yield BitScan(self._conn, self._path, memory, query, mean, seen, buffers, should_stop)
+                yield BitScan(self._conn, self._path, bits, query, mean, seen, buffers, should_stop)
 
     @property
     def bits_fault(self) -> str | None:

@@ -154,11 +154,7 @@ class KeywordLeg:
         """The keyword side of each of the memories, exact; those that match nothing are left out."""
         words = self._hits(self.match, ids) if self.match else {}
         self._inside = self._look.of(self._inside, ids)
-        inside = {
-            node_id: _worth(hit, words.get(node_id))
-            for node_id in ids
-            if (hit := self._inside.hits.get(node_id)) is not None
-        }
+        inside = self._inside_worth(ids, words)
         telling = {
             node_id: words.get(node_id, _NO_HIT).bm25 + inside.get(node_id, 0.0) for node_id in {**words, **inside}
         }
@@ -183,6 +179,13 @@ class KeywordLeg:
                 inside=inside.get(node_id, 0.0),
             )
             for node_id, score in scores.items()
+        }
+
+    def _inside_worth(self, ids: Collection[str], words: Mapping[str, WordHit]) -> dict[str, float]:
+        return {
+            node_id: _worth(hit, words.get(node_id))
+            for node_id in ids
+            if (hit := self._inside.hits.get(node_id)) is not None
         }
 
     def _best(self, attempt: Attempt, limit_rows: int) -> list[str]:

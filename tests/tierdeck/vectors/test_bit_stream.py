@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from contextlib import closing
 
@@ -11,6 +10,7 @@ import pytest
 
 from tests.tierdeck.search.memories import ChosenVectors, embed_all, remember
 from tests.tierdeck.vectors.few_bits import begin_early
+from tests.waiting import until
 from tierdeck.errors import StoppedError
 from tierdeck.index.file import open_for_writing
 from tierdeck.model import NodeChanges
@@ -52,13 +52,10 @@ def bits_of(index: VectorIndex) -> BitMemory | BitStream | None:
 
 
 def wait_for_memory(index: VectorIndex) -> BitMemory:
-    until = time.monotonic() + 20
-    while time.monotonic() < until:
-        bits = bits_of(index)
-        if isinstance(bits, BitMemory):
-            return bits
-        time.sleep(0.01)
-    raise AssertionError("the bits were not loaded")
+    until(lambda: isinstance(bits_of(index), BitMemory))
+    bits = bits_of(index)
+    assert isinstance(bits, BitMemory)
+    return bits
 
 
 def test_the_file_says_of_every_slot_what_memory_says(index: VectorIndex) -> None:

@@ -109,7 +109,8 @@ class RunningSession:
         """A turn is over: save when it is time, and do what an operator has asked for.
 
         Args:
-            state: the agent's own objects. They are read before this returns, and not after.
+            state: the agent's own objects. They are read before this returns, and again when a checkpoint after this
+                turn is made later: what they hold then is saved.
             cost, tokens: of this turn; None is unknown.
 
         Returns:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import threading
 from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 import pytest
@@ -21,41 +21,34 @@ from tierdeck.checkpoint.values.nodes import Nodes, Source, nodes_of
 _UNCHANGING = {int, float, bool, str, bytes, type(None)}
 
 
-def parts_of(nodes: Nodes) -> Iterable[object]:
-    """All that stands in the nodes and is no list."""
+def held_by(nodes: Nodes) -> tuple[list[object], set[int]]:
+    """All that stands in the nodes and is no list, and the ids of the lists."""
     pools = [*nodes.shared, *(unit.own for unit in nodes.units if unit.own is not None)]
     todo = [unit.node for unit in nodes.units]
     todo += [part for pool in pools for part in (*pool.heads, *pool.bodies)]
+    parts: list[object] = []
+    lists: set[int] = set()
     while todo:
         item = todo.pop()
         if type(item) is list:
+            lists.add(id(item))
             todo += item
         else:
-            yield item.value if type(item) is Long else item
-
-
-def lists_of(nodes: Nodes) -> set[int]:
-    found: set[int] = set()
-    todo = [unit.node for unit in nodes.units]
-    while todo:
-        item = todo.pop()
-        if type(item) is list:
-            found.add(id(item))
-            todo += item
-    return found
+            parts.append(item.value if type(item) is Long else item)
+    return parts, lists
 
 
 @given(VALUES)
 def test_nodes_hold_lists_of_their_own_and_what_nobody_can_change(value: object) -> None:
-    nodes = nodes_of([Source("x", value)])
-    assert {type(part) for part in parts_of(nodes)} <= _UNCHANGING
-    assert not lists_of(nodes) & {id(each) for each in _inside(value)}
+    parts, lists = held_by(nodes_of([Source("x", value)]))
+    assert set(map(type, parts)) <= _UNCHANGING
+    assert not lists & set(map(id, _inside(value)))
 
 
 def test_of_every_type_the_nodes_hold_what_nobody_can_change() -> None:
     nodes = nodes_of([Source(name, value) for name, value in variables().items()])
     assert not any(unit.is_lost for unit in nodes.units)
-    assert {type(part) for part in parts_of(nodes)} <= _UNCHANGING
+    assert set(map(type, held_by(nodes)[0])) <= _UNCHANGING
 
 
 @given(VALUES)

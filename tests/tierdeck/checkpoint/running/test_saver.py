@@ -1,4 +1,4 @@
-"""The background thread: one save at a time, automatic ones replaced by newer ones, failures told."""
+"""The background thread: one save at a time, automatic ones replaced by newer ones, failures told; its stack."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.tierdeck.checkpoint.every_value import same
+from tierdeck import open_session
 from tierdeck.checkpoint import Checkpoint, Snapshot, take_snapshot
 from tierdeck.checkpoint.folder import SavedCheckpoint
 from tierdeck.checkpoint.running.saver import BackgroundSaver
@@ -102,3 +104,20 @@ def test_a_forked_child_does_not_wait_for_a_thread_it_does_not_have(disk: Disk) 
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
     disk.may_end.release()
     saver.flush()
+
+
+def test_the_deepest_value_is_packed_on_a_thread_of_a_program_with_small_stacks(tmp_path: Path) -> None:
+    deep: list[object] = []
+    for _ in range(396):
+        deep = [deep]
+    before = threading.stack_size(64 * 1024)
+    try:
+        with open_session(None, "s", checkpoints=tmp_path, every=1) as session:
+            session.turn({"deep": deep})
+        assert threading.stack_size() == 64 * 1024
+    finally:
+        threading.stack_size(before)
+    with open_session(None, "s", checkpoints=tmp_path) as session:
+        back = session.resume()
+        assert back is not None
+        assert same(back.variables["deep"], deep)

@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.tierdeck.checkpoint.every_value import same
 from tests.tierdeck.checkpoint.sample import opened, sample
 from tierdeck.checkpoint import Checkpoint, Inert, Placeholder, Record, Unsaved, load_checkpoint, pack, seal
 from tierdeck.checkpoint.file.snapshot import take_snapshot
@@ -182,22 +181,3 @@ def test_a_dict_that_another_thread_reorders_is_saved_whole(rows: bool) -> None:
         else:
             assert [loss.path for loss in each.losses] == ["moving"]
     assert whole > 0
-
-
-def test_the_deepest_value_is_packed_on_a_thread_of_a_program_with_small_stacks(tmp_path: Any) -> None:
-    from tierdeck import open_session
-
-    deep: list[object] = []
-    for _ in range(396):
-        deep = [deep]
-    before = threading.stack_size(64 * 1024)
-    try:
-        with open_session(None, "s", checkpoints=tmp_path, every=1) as session:
-            session.turn({"deep": deep})
-        assert threading.stack_size() == 64 * 1024
-    finally:
-        threading.stack_size(before)
-    with open_session(None, "s", checkpoints=tmp_path) as session:
-        back = session.resume()
-        assert back is not None
-        assert same(back.variables["deep"], deep)

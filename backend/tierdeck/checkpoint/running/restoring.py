@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from os.path import samefile
 from pathlib import Path
 
 from tierdeck.checkpoint.checkpoint import Checkpoint, Operation, Origin
@@ -23,7 +24,7 @@ from tierdeck.checkpoint.running.branch import (
     new_branch,
     unknown_calls,
 )
-from tierdeck.checkpoint.running.choose import Chosen
+from tierdeck.checkpoint.running.choose import Chosen, load_from
 from tierdeck.checkpoint.running.spending import Spending, rewound, spending_at
 from tierdeck.errors import CheckpointError
 
@@ -66,6 +67,22 @@ def stand_at(folder: SessionFolder, chosen: Chosen) -> Standing:
         chosen.skipped,
         (*_said(chosen.pointer.problem, unknown), *journal.notes),
     )
+
+
+def stand_at_path(folder: SessionFolder, path: Path, *, clock_ns: Callable[[], int] = time.time_ns) -> Standing:
+    """Go on from the checkpoint at a path: the session's own, HEAD's or another, or one from elsewhere.
+
+    Raises:
+        NotFoundError, CheckpointError: it can't be read, or as `stand_at`, `go_back` and `take_in`.
+    """
+    target, pointer = load_from(path, key=folder.key), folder.head()
+    own = folder.listed_one(path.name)
+    is_here = target.session_id == folder.session_id and own is not None and samefile(path, own.path)
+    if not is_here or pointer is None:
+        return take_in(folder, path, target, clock_ns=clock_ns)
+    if pointer.file == path.name:
+        return stand_at(folder, Chosen(path, target, pointer.branch, pointer, ()))
+    return go_back(folder, path.name, target, pointer)
 
 
 def go_back(

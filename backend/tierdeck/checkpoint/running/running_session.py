@@ -15,28 +15,25 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from os.path import samefile
 from pathlib import Path
 from types import CodeType
 
 from tierdeck.checkpoint.checkpoint import Checkpoint, Reason
-from tierdeck.checkpoint.folder import HeadPointer, Lease, Listed, Request, SessionFolder
+from tierdeck.checkpoint.folder import Lease, Request, SessionFolder
 from tierdeck.checkpoint.folder.marks import checked_label
 from tierdeck.checkpoint.journal import BranchLine, Journal, TurnLine
+from tierdeck.checkpoint.running.asked_restore import asked_restore, go_back_as_asked
 from tierdeck.checkpoint.running.branch import new_branch
-from tierdeck.checkpoint.running.choose import Chosen, choose, load_from
-from tierdeck.checkpoint.running.decisions import requested_decisions
+from tierdeck.checkpoint.running.choose import choose
 from tierdeck.checkpoint.running.desk import Desk
 from tierdeck.checkpoint.running.question import CallRules
 from tierdeck.checkpoint.running.restoring import (
     Standing,
-    go_back,
     known_at_least,
     last_unsaved_ns,
     newest_journal,
     stand_at,
-    start_of,
-    take_in,
+    stand_at_path,
 )
 from tierdeck.checkpoint.running.resumed import Resumed
 from tierdeck.checkpoint.running.saves import SaveReport, Saves
@@ -44,7 +41,7 @@ from tierdeck.checkpoint.running.serve import serve_request
 from tierdeck.checkpoint.running.spending import Spending
 from tierdeck.checkpoint.running.troubles import Troubles, sentence
 from tierdeck.checkpoint.running.turn_state import Place, TurnState, checkpoint_of
-from tierdeck.errors import CheckpointError, ConflictError, NotFoundError
+from tierdeck.errors import CheckpointError, ConflictError
 
 
 class RunningSession:
@@ -109,7 +106,7 @@ class RunningSession:
         """A turn is over: save when it is time, and do what an operator has asked for.
 
         Args:
-            state: the agent's own objects. They are read before this returns, and again when a checkpoint after this
+            state: the agent's own objects. They are read before this returns, and again when a checkpoint of this
                 turn is made later: what they hold then is saved.
             cost, tokens: of this turn; None is unknown.
 
@@ -171,7 +168,7 @@ class RunningSession:
         if self._place.turn or not self._desk.is_between_turns:
             raise ConflictError("resume: the session has begun already", hint="resume before the first turn")
         if path is not None:
-            return self._stand_at(self._at_path(path))
+            return self._stand_at(stand_at_path(self._folder, path, clock_ns=self._clock_ns))
         serve_request(self._folder, self.troubles, self._act, only_rewinds=True)
         if self._back is not None:
             back, self._back = self._back, None
@@ -231,50 +228,14 @@ class RunningSession:
         if self._state is not None and not self._takes_restores:
             raise ConflictError("restore checkpoint: this agent takes no restore while it runs", hint="fork it")
         self._saves.flush()
-        pointer, listed = self._asked_for(request)
-        target, now = load_from(listed.path, session_id=self._folder.session_id, key=self._folder.key), None
+        asked, branch, now = asked_restore(self._folder, request), None, None
         if self._state is not None:
-            now = self._spending
+            branch, now = self._place.branch, self._spending
             report = self._save_now("pre-restore", None)
             if report.saved is None:
                 raise CheckpointError(f"restore checkpoint: the present can't be saved first: {report.problem}")
-        pointer = replace(pointer, branch=self._place.branch if self._state is not None else pointer.branch)
-        start = start_of(self._folder.path, target, pointer.branch)
-        decisions, left_open = requested_decisions(request, start.operations)
-        stands = go_back(
-            self._folder,
-            listed.file,
-            target,
-            pointer,
-            start=start,
-            now=now,
-            request_id=request.request_id,
-            decisions=decisions,
-        )
-        self._back = self._stand_at(replace(stands, problems=(*stands.problems, *left_open)))
-        return listed.file
-
-    def _asked_for(self, request: Request) -> tuple[HeadPointer, Listed]:
-        """HEAD, which has to be as it was when it was asked, and the checkpoint that is asked for."""
-        pointer, listed = self._folder.head(), self._folder.listed_one(request.file or "")
-        if pointer is None or listed is None:
-            raise NotFoundError(f"restore checkpoint {request.file}: it is not there any more")
-        if pointer.generation != request.expected_generation:
-            raise ConflictError(
-                f"restore checkpoint: HEAD was switched since it was asked for: it is at {pointer.file} "
-                f"(generation {pointer.generation}, seen was {request.expected_generation})"
-            )
-        return pointer, listed
-
-    def _at_path(self, path: Path) -> Standing:
-        target, pointer = load_from(path, key=self._folder.key), self._folder.head()
-        own = self._folder.listed_one(path.name)
-        is_here = target.session_id == self._folder.session_id and own is not None and samefile(path, own.path)
-        if not is_here or pointer is None:
-            return take_in(self._folder, path, target, clock_ns=self._clock_ns)
-        if pointer.file == path.name:
-            return stand_at(self._folder, Chosen(path, target, pointer.branch, pointer, ()))
-        return go_back(self._folder, path.name, target, pointer)
+        self._back = self._stand_at(go_back_as_asked(self._folder, asked, branch=branch, now=now))
+        return asked.file
 
     def _stand_at(self, stands: Standing) -> Resumed:
         found = stands.checkpoint

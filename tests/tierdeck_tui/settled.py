@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import time
+from collections.abc import Callable
 
 from textual.pilot import Pilot
 
 # How long the cursor rests on a row of a screen before it is read about, in tests of the screens.
 QUICK_REST_S = 0.01
 READING = frozenset({"page", "search", "detail", "archive"})
+_MAX_S = 60.0
 
 
 async def settled(pilot: Pilot[None], *, pause_s: float = 0.0) -> None:
@@ -22,3 +25,16 @@ async def settled(pilot: Pilot[None], *, pause_s: float = 0.0) -> None:
         while any(worker.group in READING and not worker.is_finished for worker in pilot.app.workers):
             await asyncio.sleep(0.005)
         await pilot.pause()
+
+
+async def until(pilot: Pilot[None], is_so: Callable[[], bool]) -> None:
+    """Return once it is so, while the app goes on; a minute without it is a failure that shows the screen."""
+    end = time.monotonic() + _MAX_S
+    while not is_so():
+        assert time.monotonic() < end, "it never came:\n" + _painted(pilot)
+        await asyncio.sleep(0.01)
+        await pilot.pause()
+
+
+def _painted(pilot: Pilot[None]) -> str:
+    return "\n".join(strip.text for strip in pilot.app.screen._compositor.render_strips())

@@ -5,11 +5,12 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from textual.events import Key
 from textual.pilot import Pilot
 from textual.widgets import Input
 
 from tests.tierdeck_tui.conftest import HOSTILE_TEXTS
+from tests.tierdeck_tui.held_key import hold_as_opener, repeat_key
+from tests.tierdeck_tui.settled import until
 from tierdeck.config import ConsoleSettings
 from tierdeck.model import Tier
 from tierdeck.promote.reason import reason_chars
@@ -62,18 +63,13 @@ async def _open(app: ShellApp, pilot: Pilot[None], dialog: Dialog[Any], *, by: s
     app.last_key, app.last_key_at_s = by, time.monotonic()
     app.push_screen(dialog, answer)
     await pilot.pause()
-    # The key repeated as long as the dialog was being built, on a busy machine longer than a moment.
-    app.last_key_at_s = time.monotonic()
-    dialog.hold_last_key()
+    hold_as_opener(app, dialog)
     return answer
 
 
-async def _hold(pilot: Pilot[None], key: str) -> None:
-    """Hold a key down: its repeats, as close to one another as a keyboard sends them."""
-    driver = pilot.app._driver
-    assert driver is not None
-    for _ in range(8):
-        driver.send_message(Key(key, " " if key == "space" else key if len(key) == 1 else None))
+async def _hold(app: ShellApp, pilot: Pilot[None], key: str) -> None:
+    """Hold a key down, and give the app the time to do what it must not."""
+    repeat_key(app, key)
     await pilot.pause(0.2)
 
 
@@ -96,7 +92,7 @@ async def test_the_key_that_opened_it_and_its_repeats_neither_confirm_nor_close_
     app = ShellApp(ConsoleSettings())
     async with app.run_test() as pilot:
         answer = await _open(app, pilot, _DIALOGS[name](), by=opener)
-        await _hold(pilot, opener)
+        await _hold(app, pilot, opener)
         assert isinstance(app.screen, Dialog)
         assert answer.value is _NOTHING
         for box in app.screen.query(Input):
@@ -174,7 +170,7 @@ async def test_a_reason_is_typed_without_looking_for_its_box_and_enter_in_it_doe
     async with app.run_test() as pilot:
         answer = await _open(app, pilot, _DIALOGS["reason"](), by="A")
         await pilot.press(*"too old")
-        await _hold(pilot, "enter")
+        await _hold(app, pilot, "enter")
         assert answer.value is _NOTHING
         assert isinstance(app.focused, DialogButton)
         assert app.focused.id == "confirm"
@@ -274,11 +270,9 @@ async def test_in_a_high_terminal_a_text_has_the_room_there_is() -> None:
     app = ShellApp(ConsoleSettings())
     async with app.run_test(size=(120, 40)) as pilot:
         await _open(app, pilot, _LONG_DIALOGS["confirm"]())
-        await pilot.pause()
-        assert any("15 a line" in line for line in _painted(app))
+        await until(pilot, lambda: any("15 a line" in line for line in _painted(app)))
         await pilot.resize_terminal(60, 16)
-        await pilot.pause()
-        assert any("Apply" in line for line in _painted(app))
+        await until(pilot, lambda: len(_painted(app)) == 16 and any("Apply" in line for line in _painted(app)))
 
 
 async def test_tab_and_enter_lead_from_the_reason_to_the_button_that_takes_it() -> None:

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable
 from typing import ClassVar, Generic, TypeVar
 
 from textual.pilot import Pilot
 from textual.widgets import Input
 
-from tests.tierdeck_tui.settled import QUICK_REST_S, settled
+from tests.tierdeck_tui.settled import QUICK_REST_S, settled, until
 from tierdeck_tui.app import TierdeckApp
 from tierdeck_tui.screens.frame import FrameScreen
 from tierdeck_tui.widgets.dialog_button import DialogButton
 
 S = TypeVar("S", bound=FrameScreen)
-TRIES = 1_000
 
 
 class ModeHost(Generic[S]):
@@ -57,12 +55,7 @@ class ModeHost(Generic[S]):
 
     async def until(self, is_so: Callable[[], bool]) -> None:
         """Wait for something that a thread brings about."""
-        for _ in range(TRIES):
-            if is_so():
-                return
-            await asyncio.sleep(0.01)
-            await self.pilot.pause()
-        raise AssertionError("it never came:\n" + self.painted())
+        await until(self.pilot, is_so)
 
     async def asked(self, key: str) -> str:
         """What the dialog says that this key opens."""

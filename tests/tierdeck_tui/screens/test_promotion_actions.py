@@ -8,6 +8,7 @@ import pytest
 from textual.widgets import Input
 
 from tests.tierdeck_tui.conftest import MakeApp
+from tests.tierdeck_tui.held_key import hold_as_opener, repeat_key
 from tests.tierdeck_tui.screens.promotions_host import (
     IDS,
     ONE_SHORT,
@@ -26,7 +27,7 @@ from tierdeck.promote.moves.runs import runs
 from tierdeck.store import add_nodes, edit_node, get_node, open_store
 from tierdeck_tui.screens.choice import ChoiceDialog
 from tierdeck_tui.screens.confirm import ConfirmDialog
-from tierdeck_tui.screens.dialog import CANCEL_ID
+from tierdeck_tui.screens.dialog import CANCEL_ID, Dialog
 from tierdeck_tui.screens.hold import HoldDialog
 from tierdeck_tui.screens.override import OverrideDialog
 from tierdeck_tui.screens.search import SearchScreen
@@ -66,7 +67,12 @@ async def test_an_override_shows_what_the_rules_say_and_moves_with_the_reason_an
 async def test_neither_the_key_that_opened_it_nor_enter_confirms(board: Board) -> None:
     for key in ("p", "a", "d", "h", "S"):
         await board.asked(key)
-        await board.pilot.press(key, key, key, "enter")
+        dialog = board.app.screen
+        assert isinstance(dialog, Dialog)
+        await board.until(lambda: board.app.focused is not None)
+        hold_as_opener(board.app, dialog)
+        repeat_key(board.app, key)
+        await board.pilot.press("enter")
         await board.until(lambda: board.app.screen is board.screen)
         await board.settle()
     assert board.log() == []
@@ -351,12 +357,11 @@ async def test_esc_stops_what_is_at_work(tmp_path: Path, make_app: MakeApp) -> N
         await board.press("left", "left")
         await board.asked("u")
         app.screen.query_one("#confirm", DialogButton).press()
-        await board.until(lambda: "esc stops" in board.status)
+        await board.until(lambda: "esc stops" in board.status and bool(board.log(kind="undo")))
         await pilot.press("escape")
         await board.until(lambda: not any(w.group == "change" and not w.is_finished for w in app.workers))
-        back = len(board.log(kind="undo"))
+        back = sum(board.tier(node_id) is Tier.TASK for node_id in many)
         assert 0 < back < 1_500, "some transactions stand, the rest was not begun"
-        assert sum(board.tier(node_id) is Tier.TASK for node_id in many) in range(1, 1_500)
 
 
 async def test_what_has_nothing_to_act_on_in_a_tab_is_neither_offered_nor_done(board: Board) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
@@ -11,6 +11,7 @@ from textual.widgets import Input
 
 from tests.tierdeck_tui.conftest import MakeApp
 from tests.tierdeck_tui.screens.search_host import Seen, words_only
+from tests.tierdeck_tui.settled import until
 from tierdeck.model import NodeChanges, NodeDraft, NodeType, Tier
 from tierdeck.promote.log.entries import entries
 from tierdeck.promote.records import LogFilter
@@ -59,24 +60,15 @@ def store_of(seen: Seen) -> Store:
     return seen.app.deck.store
 
 
-async def until(seen: Seen, is_so: Callable[[], bool]) -> None:
-    """Wait for something that a thread brings about."""
-    for _ in range(300):
-        if is_so():
-            return
-        await seen.pilot.pause(0.01)
-    raise AssertionError("it never came")
-
-
 async def copied(seen: Seen, choice: str) -> str:
     """Copy by the menu's digit or name."""
     await seen.pilot.press("y")
-    await until(seen, lambda: seen.app.screen is not seen.screen)
+    await until(seen.pilot, lambda: seen.app.screen is not seen.screen)
     before = seen.app.clipboard
     for button in seen.app.screen.query(DialogButton):
         if button.value == choice:
             button.press()
-    await until(seen, lambda: seen.app.clipboard != before)
+    await until(seen.pilot, lambda: seen.app.clipboard != before)
     return seen.app.clipboard
 
 
@@ -119,38 +111,38 @@ async def test_a_secret_is_masked_on_the_screen_and_in_what_is_copied_until_it_i
 @pytest.mark.case("T12", "T13", "X04")
 async def test_archiving_shows_what_moves_asks_why_and_can_be_taken_back(seen: Seen) -> None:
     await seen.pilot.press("A")
-    await until(seen, lambda: isinstance(seen.app.screen, ReasonDialog))
+    await until(seen.pilot, lambda: isinstance(seen.app.screen, ReasonDialog))
     assert "33331111  task → archive  two⏎lines of words" in "\n".join(seen.painted())
     await seen.pilot.press("A", "A", "A", "enter")
-    await until(seen, lambda: seen.app.screen is seen.screen)
+    await until(seen.pilot, lambda: seen.app.screen is seen.screen)
     assert get_node(store_of(seen), IDS[3]).tier is Tier.TASK, "neither the opening key nor Enter archive"
     await seen.pilot.press("A")
-    await until(seen, lambda: isinstance(seen.app.screen, ReasonDialog))
+    await until(seen.pilot, lambda: isinstance(seen.app.screen, ReasonDialog))
     seen.app.screen.query_one("#reason", Input).value = "not true any more"
     await seen.pilot.pause()
     seen.app.screen.query_one("#confirm", DialogButton).press()
-    await until(seen, lambda: get_node(store_of(seen), IDS[3]).tier is Tier.ARCHIVE)
+    await until(seen.pilot, lambda: get_node(store_of(seen), IDS[3]).tier is Tier.ARCHIVE)
     await seen.settle()
     assert len(seen.rows()) == 3
     [move] = entries(store_of(seen), LogFilter(node_id=IDS[3]))
     assert (move.kind, move.to_tier, move.actor, move.reason) == ("override", "archive", "ann", "not true any more")
     await seen.ask("is:archived lines")
     await seen.pilot.press("u")
-    await until(seen, lambda: isinstance(seen.app.screen, ConfirmDialog))
+    await until(seen.pilot, lambda: isinstance(seen.app.screen, ConfirmDialog))
     assert "takes back #1 override task → archive by ann: not true any" in "\n".join(seen.painted())
     seen.app.screen.query_one("#confirm", DialogButton).press()
-    await until(seen, lambda: get_node(store_of(seen), IDS[3]).tier is Tier.TASK)
+    await until(seen.pilot, lambda: get_node(store_of(seen), IDS[3]).tier is Tier.TASK)
 
 
 async def archive(seen: Seen, *node_ids: str) -> None:
     """Archive what is marked, or under the cursor, which these are."""
     await seen.pilot.press("A")
-    await until(seen, lambda: isinstance(seen.app.screen, ReasonDialog))
+    await until(seen.pilot, lambda: isinstance(seen.app.screen, ReasonDialog))
     seen.app.screen.query_one("#reason", Input).value = "not true any more"
     await seen.pilot.pause()
     seen.app.screen.query_one("#confirm", DialogButton).press()
-    await until(seen, lambda: all(tier_of(seen, node_id) is Tier.ARCHIVE for node_id in node_ids))
-    await until(seen, lambda: "u takes it back" in "\n".join(seen.painted()))
+    await until(seen.pilot, lambda: all(tier_of(seen, node_id) is Tier.ARCHIVE for node_id in node_ids))
+    await until(seen.pilot, lambda: "u takes it back" in "\n".join(seen.painted()))
     await seen.settle()
 
 
@@ -161,7 +153,7 @@ def tier_of(seen: Seen, node_id: str) -> Tier:
 async def asked_to_undo(seen: Seen) -> str:
     """What the dialog says that `u` opens."""
     await seen.pilot.press("u")
-    await until(seen, lambda: isinstance(seen.app.screen, ConfirmDialog))
+    await until(seen.pilot, lambda: isinstance(seen.app.screen, ConfirmDialog))
     return "\n".join(seen.painted())
 
 
@@ -175,9 +167,9 @@ async def test_undo_takes_back_what_the_toast_says_although_the_cursor_stands_on
     assert "Undo a change of 33331111" in shown
     assert "archive by ann: not true any more" in shown
     seen.app.screen.query_one("#confirm", DialogButton).press()
-    await until(seen, lambda: tier_of(seen, IDS[3]) is Tier.TASK)
+    await until(seen.pilot, lambda: tier_of(seen, IDS[3]) is Tier.TASK)
     assert get_node(store_of(seen), IDS[2]).subtype == "old"
-    await until(seen, lambda: seen.app.screen is seen.screen)
+    await until(seen.pilot, lambda: seen.app.screen is seen.screen)
     await seen.settle()
     await seen.press("g", "j")
     assert "Undo a change of 22221111" in await asked_to_undo(seen), "it is taken back: the row counts again"
@@ -188,7 +180,7 @@ async def test_a_declined_undo_of_the_last_change_is_followed_by_that_of_the_row
     await archive(seen, IDS[3])
     assert "After Cancel, undo means" in await asked_to_undo(seen)
     await seen.pilot.press("escape")
-    await until(seen, lambda: seen.app.screen is seen.screen)
+    await until(seen.pilot, lambda: seen.app.screen is seen.screen)
     shown = await asked_to_undo(seen)
     assert "Undo a change of 22221111" in shown
     assert "edit by bob" in shown
@@ -203,14 +195,14 @@ async def test_several_that_were_archived_together_are_taken_back_together(seen:
     assert "33331111  #" in shown
     assert "22221111  #" in shown
     seen.app.screen.query_one("#confirm", DialogButton).press()
-    await until(seen, lambda: tier_of(seen, IDS[3]) is tier_of(seen, IDS[2]) is Tier.TASK)
+    await until(seen.pilot, lambda: tier_of(seen, IDS[3]) is tier_of(seen, IDS[2]) is Tier.TASK)
 
 
 async def test_a_last_change_that_somebody_changed_since_is_not_offered(seen: Seen) -> None:
     await archive(seen, IDS[3])
     edit_node(store_of(seen), IDS[3], NodeChanges(subtype="theirs"), actor="bob")
     await seen.pilot.press("u")
-    await until(seen, lambda: "no change of this memory stands" in "\n".join(seen.painted()))
+    await until(seen.pilot, lambda: "no change of this memory stands" in "\n".join(seen.painted()))
     assert seen.app.screen is seen.screen
 
 
@@ -222,12 +214,12 @@ async def test_restore_moves_only_what_is_archived(seen: Seen) -> None:
 
 async def test_several_are_archived_with_one_preview(seen: Seen) -> None:
     await seen.press("space", "space", "A")
-    await until(seen, lambda: isinstance(seen.app.screen, ReasonDialog))
+    await until(seen.pilot, lambda: isinstance(seen.app.screen, ReasonDialog))
     assert "Archive 2 memories" in "\n".join(seen.painted())
     seen.app.screen.query_one("#reason", Input).value = "both are old"
     await seen.pilot.pause()
     seen.app.screen.query_one("#confirm", DialogButton).press()
-    await until(seen, lambda: get_node(store_of(seen), IDS[2]).tier is Tier.ARCHIVE)
+    await until(seen.pilot, lambda: get_node(store_of(seen), IDS[2]).tier is Tier.ARCHIVE)
     await seen.settle()
     assert len(seen.rows()) == 2
     assert list(seen.results.marked_ids) == []
@@ -235,20 +227,20 @@ async def test_several_are_archived_with_one_preview(seen: Seen) -> None:
 
 async def test_an_edit_is_previewed_saved_and_can_be_undone(seen: Seen) -> None:
     await seen.pilot.press("e", "e", "e")
-    await until(seen, lambda: isinstance(seen.app.screen, EditForm))
+    await until(seen.pilot, lambda: isinstance(seen.app.screen, EditForm))
     form = seen.app.screen
     assert form.query_one(SafeTextArea).text == TEXTS[3], "held down, the opening key writes nothing"
     form.query_one(SafeTextArea).text = "two\nother lines"
     form.query_one("#edit-confidence", SafeInput).value = "0.9"
     form.query_one("#edit-type", OptionRow).focus()
     await seen.pilot.press("right", "ctrl+s")
-    await until(seen, lambda: isinstance(seen.app.screen, ReasonDialog))
+    await until(seen.pilot, lambda: isinstance(seen.app.screen, ReasonDialog))
     shown = "\n".join(seen.painted())
     assert "-lines of words" in shown
     assert "+other lines" in shown
     assert "confidence: 0.5 → 0.9" in shown
     seen.app.screen.query_one("#confirm", DialogButton).press()
-    await until(seen, lambda: get_node(store_of(seen), IDS[3]).content == "two\nother lines")
+    await until(seen.pilot, lambda: get_node(store_of(seen), IDS[3]).content == "two\nother lines")
     node = get_node(store_of(seen), IDS[3])
     assert (node.confidence, node.type) == (0.9, NodeType.EXPERIENCE)
     await seen.settle()
@@ -257,20 +249,20 @@ async def test_an_edit_is_previewed_saved_and_can_be_undone(seen: Seen) -> None:
 
 async def test_an_edit_that_was_left_or_changes_nothing_writes_nothing(seen: Seen) -> None:
     await seen.pilot.press("e")
-    await until(seen, lambda: isinstance(seen.app.screen, EditForm))
+    await until(seen.pilot, lambda: isinstance(seen.app.screen, EditForm))
     await seen.pilot.press("ctrl+s")
-    await until(seen, lambda: seen.app.screen is seen.screen)
+    await until(seen.pilot, lambda: seen.app.screen is seen.screen)
     await seen.pilot.press("e")
-    await until(seen, lambda: isinstance(seen.app.screen, EditForm))
+    await until(seen.pilot, lambda: isinstance(seen.app.screen, EditForm))
     await seen.pilot.press("escape")
-    await until(seen, lambda: seen.app.screen is seen.screen)
+    await until(seen.pilot, lambda: seen.app.screen is seen.screen)
     assert revisions(store_of(seen), IDS[3]) == []
 
 
 async def edit_form(seen: Seen) -> EditForm:
     """The form of the memory under the cursor."""
     await seen.pilot.press("e")
-    await until(seen, lambda: isinstance(seen.app.screen, EditForm))
+    await until(seen.pilot, lambda: isinstance(seen.app.screen, EditForm))
     await seen.pilot.pause(STILL_S)
     assert isinstance(seen.app.screen, EditForm)
     return seen.app.screen
@@ -284,15 +276,15 @@ async def test_who_cancels_the_question_for_the_reason_is_back_in_the_form_as_it
     form.query_one(SafeTextArea).text = "a long text\nthat took a while"
     form.query_one("#edit-subtype", SafeInput).value = "kept"
     await seen.pilot.press("ctrl+s")
-    await until(seen, lambda: isinstance(seen.app.screen, ReasonDialog))
+    await until(seen.pilot, lambda: isinstance(seen.app.screen, ReasonDialog))
     await seen.pilot.press(leave)  # the focus begins on Cancel
-    await until(seen, lambda: seen.app.screen is form)
+    await until(seen.pilot, lambda: seen.app.screen is form)
     assert form.query_one(SafeTextArea).text == "a long text\nthat took a while"
     assert form.query_one("#edit-subtype", SafeInput).value == "kept"
     await seen.pilot.press("ctrl+s")
-    await until(seen, lambda: isinstance(seen.app.screen, ReasonDialog))
+    await until(seen.pilot, lambda: isinstance(seen.app.screen, ReasonDialog))
     seen.app.screen.query_one("#confirm", DialogButton).press()
-    await until(seen, lambda: get_node(store_of(seen), IDS[3]).subtype == "kept")
+    await until(seen.pilot, lambda: get_node(store_of(seen), IDS[3]).subtype == "kept")
     assert get_node(store_of(seen), IDS[3]).content == "a long text\nthat took a while"
 
 
@@ -312,13 +304,13 @@ async def test_escape_in_a_form_with_something_changed_asks_and_stays_by_default
     form = await edit_form(seen)
     form.query_one(f"#edit-{field}").focus()
     await seen.pilot.press(*keys, "escape")
-    await until(seen, lambda: isinstance(seen.app.screen, ConfirmDialog))
+    await until(seen.pilot, lambda: isinstance(seen.app.screen, ConfirmDialog))
     await seen.pilot.press("escape", "escape", "enter")  # held down, then the button that has the focus
-    await until(seen, lambda: seen.app.screen is form)
+    await until(seen.pilot, lambda: seen.app.screen is form)
     await seen.pilot.press("escape")
-    await until(seen, lambda: isinstance(seen.app.screen, ConfirmDialog))
+    await until(seen.pilot, lambda: isinstance(seen.app.screen, ConfirmDialog))
     seen.app.screen.query_one("#confirm", DialogButton).press()
-    await until(seen, lambda: seen.app.screen is seen.screen)
+    await until(seen.pilot, lambda: seen.app.screen is seen.screen)
     assert revisions(store_of(seen), IDS[3]) == []
 
 
@@ -326,7 +318,7 @@ async def test_escape_in_a_form_with_something_changed_asks_and_stays_by_default
 async def test_a_text_that_can_not_be_shown_as_it_is_stays_as_it_is(seen: Seen, downs: int, why: str) -> None:
     await seen.press(*["j"] * downs)
     await seen.pilot.press("e")
-    await until(seen, lambda: isinstance(seen.app.screen, EditForm))
+    await until(seen.pilot, lambda: isinstance(seen.app.screen, EditForm))
     shown = "\n".join(seen.painted())
     assert why in shown
     assert KEY[8:] not in shown
@@ -334,17 +326,17 @@ async def test_a_text_that_can_not_be_shown_as_it_is_stays_as_it_is(seen: Seen, 
     assert form.query_one(SafeTextArea).read_only
     form.query_one("#edit-subtype", SafeInput).value = "kept"
     await seen.pilot.press("ctrl+s")
-    await until(seen, lambda: isinstance(seen.app.screen, ReasonDialog))
+    await until(seen.pilot, lambda: isinstance(seen.app.screen, ReasonDialog))
     seen.app.screen.query_one("#confirm", DialogButton).press()
     node_id = IDS[3 - downs]
-    await until(seen, lambda: get_node(store_of(seen), node_id).subtype == "kept")
+    await until(seen.pilot, lambda: get_node(store_of(seen), node_id).subtype == "kept")
     assert get_node(store_of(seen), node_id).content == TEXTS[3 - downs]
 
 
 @pytest.mark.parametrize("value", ["2", "-0.1", "nan", "[/x]", ""])
 async def test_a_confidence_that_is_none_is_refused_in_the_form(seen: Seen, value: str) -> None:
     await seen.pilot.press("e")
-    await until(seen, lambda: isinstance(seen.app.screen, EditForm))
+    await until(seen.pilot, lambda: isinstance(seen.app.screen, EditForm))
     seen.app.screen.query_one("#edit-confidence", SafeInput).value = value
     await seen.pilot.press("ctrl+s")
     await seen.pilot.pause()
@@ -355,7 +347,7 @@ async def test_a_confidence_that_is_none_is_refused_in_the_form(seen: Seen, valu
 async def test_the_form_reads_the_filters_from_the_query_and_writes_them_back(seen: Seen) -> None:
     await seen.ask('words tier:task conf>0.1 conf<0.9 meta.k="a b" since:7d')
     await seen.pilot.press("f")
-    await until(seen, lambda: isinstance(seen.app.screen, FilterForm))
+    await until(seen.pilot, lambda: isinstance(seen.app.screen, FilterForm))
     form = seen.app.screen
     assert form.query_one("#filter-conf", SafeInput).value == ">0.1 <0.9"
     assert form.query_one("#filter-meta", SafeInput).value == 'k="a b"'
@@ -364,7 +356,7 @@ async def test_the_form_reads_the_filters_from_the_query_and_writes_them_back(se
     form.query_one("#filter-session", SafeInput).value = "my run"
     form.query_one("#filter-type", OptionRow).focus()
     await seen.pilot.press("right", "space", "enter")
-    await until(seen, lambda: seen.app.screen is seen.screen)
+    await until(seen.pilot, lambda: seen.app.screen is seen.screen)
     assert seen.box.value == 'words tier:task type:fact conf>0.1 conf<0.9 session:"my run" meta.k="a b"'
 
 
@@ -374,7 +366,7 @@ async def test_the_form_reads_the_filters_from_the_query_and_writes_them_back(se
 )
 async def test_a_filter_that_can_not_be_read_is_said_in_the_form(seen: Seen, field: str, value: str) -> None:
     await seen.pilot.press("f")
-    await until(seen, lambda: isinstance(seen.app.screen, FilterForm))
+    await until(seen.pilot, lambda: isinstance(seen.app.screen, FilterForm))
     seen.app.screen.query_one(f"#filter-{field}", SafeInput).value = value
     await seen.pilot.press("ctrl+s")
     await seen.pilot.pause()
@@ -397,11 +389,11 @@ async def test_a_read_only_store_refuses_every_change_and_says_why(db: Path, mak
 async def test_what_another_program_changed_meanwhile_is_not_overwritten_by_an_undo(seen: Seen) -> None:
     edit_node(store_of(seen), IDS[3], NodeChanges(content="mine"), actor="ann")
     await seen.pilot.press("u")
-    await until(seen, lambda: isinstance(seen.app.screen, ConfirmDialog))
+    await until(seen.pilot, lambda: isinstance(seen.app.screen, ConfirmDialog))
     with open_store(store_of(seen).path) as other, other.writing() as conn:
         conn.execute("UPDATE nodes SET content = 'theirs' WHERE id = ?", (IDS[3],))
     await seen.pilot.pause(STILL_S)
     seen.app.screen.query_one("#confirm", DialogButton).press()
-    await until(seen, lambda: seen.app.screen is seen.screen)
-    await until(seen, lambda: "nothing was changed" in "\n".join(seen.painted()))
+    await until(seen.pilot, lambda: seen.app.screen is seen.screen)
+    await until(seen.pilot, lambda: "nothing was changed" in "\n".join(seen.painted()))
     assert get_node(store_of(seen), IDS[3]).content == "theirs"

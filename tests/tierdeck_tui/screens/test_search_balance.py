@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -12,6 +11,7 @@ import pytest
 from tests.tierdeck.embed_server import EmbedServer, Fault
 from tests.tierdeck_tui.conftest import MakeApp
 from tests.tierdeck_tui.screens.search_host import DEBOUNCE_MS, Seen, words_only
+from tests.tierdeck_tui.settled import until
 from tierdeck.config import ConsoleSettings, EmbeddingSettings, Settings
 from tierdeck.embed import make_embedder
 from tierdeck.embed.indexer import run_indexer
@@ -48,8 +48,7 @@ async def local(db: Path, make_app: MakeApp) -> AsyncIterator[Seen]:
     app = make_app(db, settings)
     async with app.run_test(size=(120, 32)) as pilot:
         seen = Seen(app, pilot)
-        while not app.deck.meaning_state().is_ready:
-            await asyncio.sleep(0.02)
+        await until(pilot, lambda: app.deck.meaning_state().is_ready)
         await seen.settle()
         yield seen
 
@@ -111,11 +110,7 @@ async def test_what_came_without_meaning_is_asked_again_when_the_model_is_there(
     async with app.run_test(size=(120, 32)) as pilot:
         seen = Seen(app, pilot)
         await seen.ask("refund for the client")
-        for _ in range(500):
-            answer = seen.screen._answer
-            if answer is not None and answer.degraded is None:
-                break
-            await asyncio.sleep(0.02)
+        await until(pilot, lambda: seen.screen._answer is not None and seen.screen._answer.degraded is None)
         assert "keyword only" not in seen.status
         assert any("money back" in row for row in seen.rows())
 
@@ -144,8 +139,7 @@ async def remote(
     app = make_app(db, replace(words_only(), embedding=embedding))
     async with app.run_test(size=(140, 32)) as pilot:
         seen = Seen(app, pilot)
-        while not app.deck.meaning_state().is_ready:
-            await asyncio.sleep(0.02)
+        await until(pilot, lambda: app.deck.meaning_state().is_ready)
         await seen.settle()
         yield seen
 

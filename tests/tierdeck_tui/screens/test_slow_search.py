@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
 
 from tests.tierdeck_tui.screens.search_host import Seen, words_only
+from tests.tierdeck_tui.settled import until
 from tierdeck.embed.embedder import Embedder
 from tierdeck.model import NodeDraft
 from tierdeck.store import add_nodes, open_store
@@ -53,19 +54,13 @@ async def seen(deck: HeldConsole) -> AsyncIterator[Seen]:
     deck.close()
 
 
-async def _until(is_so: Callable[[], bool]) -> None:
-    async with asyncio.timeout(PATIENCE_S):
-        while not is_so():
-            await asyncio.sleep(0.01)
-
-
 async def test_old_rows_stay_and_are_said_to_be_old_until_the_answer_is_there(
     seen: Seen, deck: HeldConsole
 ) -> None:
     before = seen.rows()
     deck.gate.clear()
     await seen.pilot.press("slash", *"redis", "enter")
-    await _until(lambda: seen.status.startswith("searching…"))
+    await until(seen.pilot, lambda: seen.status.startswith("searching…"))
     assert "the list is as it was" in seen.status
     assert seen.rows() == before
     deck.gate.set()
@@ -77,16 +72,18 @@ async def test_old_rows_stay_and_are_said_to_be_old_until_the_answer_is_there(
 async def test_keys_act_while_a_search_runs(seen: Seen, deck: HeldConsole) -> None:
     deck.gate.clear()
     await seen.pilot.press("slash", *"redis", "enter", "j")
-    await _until(lambda: seen.results.cursor_number == 1)
+    await until(seen.pilot, lambda: seen.results.cursor_number == 1)
     await seen.pilot.press("question_mark")
-    await _until(lambda: bool(seen.app.screen.query("#help")))
+    await until(seen.pilot, lambda: bool(seen.app.screen.query("#help")))
 
 
 async def test_the_answers_of_queries_that_were_typed_over_are_never_shown(seen: Seen, deck: HeldConsole) -> None:
     shown: list[str] = []
     deck.gate.clear()
     await seen.pilot.press("slash", *"redis", "enter")
-    await _until(lambda: any(worker.group == "search" and worker.is_running for worker in seen.app.workers))
+    await until(
+        seen.pilot, lambda: any(worker.group == "search" and worker.is_running for worker in seen.app.workers)
+    )
     await seen.pilot.press("slash", *["backspace"] * 5, *"refunds", "enter")
     deck.gate.set()
     while any(worker.group == "search" and not worker.is_finished for worker in seen.app.workers):

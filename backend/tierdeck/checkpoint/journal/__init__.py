@@ -1,7 +1,8 @@
 """The journal of a session's calls, and what of it survives a crash."""
 
 from tierdeck.checkpoint.journal.entry import CHOICES, NO_DECISIONS, Choice, Decision, Decisions, Entry
-from tierdeck.checkpoint.journal.journal import Journal, journal_path, journalled_branches
+from tierdeck.checkpoint.journal.journal import Journal
+from tierdeck.checkpoint.journal.journal_files import journal_path, journalled_branches
 from tierdeck.checkpoint.journal.lines import BranchLine, TurnLine
 from tierdeck.checkpoint.journal.op_id import call_digest, op_id
 from tierdeck.checkpoint.journal.stored_value import MAX_VALUE_BYTES, StoredValue, shortened, store_value

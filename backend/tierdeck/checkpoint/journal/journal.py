@@ -9,7 +9,6 @@ A file is made by the first record, so that looking at a session's journal chang
 
 from __future__ import annotations
 
-import re
 import threading
 import time
 from collections.abc import Callable, Iterable
@@ -18,6 +17,7 @@ from pathlib import Path
 
 from tierdeck.checkpoint.checkpoint import OperationState
 from tierdeck.checkpoint.journal.entry import CHOICES, NO_DECISIONS, Decision, Decisions, Entry
+from tierdeck.checkpoint.journal.journal_files import journal_path
 from tierdeck.checkpoint.journal.lines import (
     BranchLine,
     CallLine,
@@ -33,29 +33,7 @@ from tierdeck.checkpoint.journal.stored_value import MAX_VALUE_BYTES, SHORT_BYTE
 from tierdeck.checkpoint.limits import AGENT_LIMITS
 from tierdeck.errors import CheckpointError, DamagedCheckpointError, InvalidValueError, NotFoundError
 
-SUFFIX = ".rlmjournal"
 _MAX_NS = 2**62  # in the year 2116; what claims to be later must not push the times after it out of 64 bits
-_BRANCH = re.compile(r"[0-9a-f]{8}")
-
-
-def journal_path(folder: Path, branch: str) -> Path:
-    """Where a branch's journal lies in its session's folder.
-
-    Raises:
-        InvalidValueError: no branch is called that.
-    """
-    if _BRANCH.fullmatch(branch) is None:
-        raise InvalidValueError(f"find journal: {branch[:40]!r} is no branch; one has 8 hex digits")
-    return folder / f"{branch}{SUFFIX}"
-
-
-def journalled_branches(folder: Path) -> list[str]:
-    """The branches that have a journal in the folder, sorted; none when the folder can't be read."""
-    try:
-        names = [path.name.removesuffix(SUFFIX) for path in folder.iterdir() if path.name.endswith(SUFFIX)]
-    except OSError:
-        return []
-    return sorted(name for name in names if _BRANCH.fullmatch(name))
 
 
 class Journal:

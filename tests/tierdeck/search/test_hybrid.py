@@ -70,7 +70,7 @@ def test_both_sides_of_every_candidate_are_exact_wherever_it_came_from(store: St
         answer = hybrid_search(store, "blue", embedder=three, index=index)
     assert semantic(answer, "blue deploys").cosine == pytest.approx(0.8, abs=1e-6)
     assert keyword(answer, "blue deploys").score == 1.0
-    assert semantic(answer, "blue deploys elsewhere").rank is not None
+    assert semantic(answer, "blue deploys elsewhere").rank == 3
     assert [hit.keyword for hit in answer.candidates if hit.row.excerpt == "lorem ipsum"] == [None]
 
 

@@ -36,9 +36,8 @@ def _words(hit: Hit, answer: SearchAnswer) -> str:
     facts = [
         f"bm25 {_raw(part.bm25)}{inside} of {_raw(part.best_bm25)}",
         f"terms {part.matched_terms}/{part.asked_terms}",
+        f"rank {part.rank}",
     ]
-    if part.rank is not None:
-        facts.append(f"rank {part.rank}")
     return f"{short_number(part.score)}  " + " · ".join(facts)
 
 
@@ -46,9 +45,7 @@ def _meaning(hit: Hit, answer: SearchAnswer) -> str:
     part = hit.semantic
     if part is None:
         return f"{NONE}  {_no_meaning(hit, answer)}"
-    facts = [f"cosine {part.cosine:.3f}", f"centred {part.centred_cosine:.3f}"]
-    if part.rank is not None:
-        facts.append(f"rank {part.rank}")
+    facts = [f"cosine {part.cosine:.3f}", f"centred {part.centred_cosine:.3f}", f"rank {part.rank}"]
     return f"{short_number(part.score)}  " + " · ".join(facts)
 
 

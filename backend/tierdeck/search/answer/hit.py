@@ -30,18 +30,21 @@ class KeywordPart:
     best_bm25: float
     matched_terms: int
     asked_terms: int
-    rank: int | None
+    rank: int
     inside: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
 class SemanticPart:
-    """The meaning side of one hit: 0..1, and the raw and centred cosine it comes from."""
+    """The meaning side of one hit: 0..1, and the raw and centred cosine it comes from.
+
+    `rank` counts from 1 among all memories with a vector that were scored.
+    """
 
     score: float
     cosine: float
     centred_cosine: float
-    rank: int | None
+    rank: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,8 +26,8 @@ def hit(
     row = NodeRow(
         name, NodeType.FACT, Tier.TASK, confidence, name, len(name), None, last_accessed_ms, access_count=0
     )
-    words = None if keyword is None else KeywordPart(keyword, keyword, 1.0, 1, 1, None)
-    meaning = None if semantic is None else SemanticPart(max(semantic, 0.0), semantic, semantic, None)
+    words = None if keyword is None else KeywordPart(keyword, keyword, 1.0, 1, 1, 1)
+    meaning = None if semantic is None else SemanticPart(max(semantic, 0.0), semantic, semantic, 1)
     return Hit(row, 0.0, words, meaning)
 
 

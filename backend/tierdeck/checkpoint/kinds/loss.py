@@ -28,4 +28,4 @@ class Loss:
 
 
 class UnsaveableError(ValueError):
-    """A value that the closed list does not hold; the text says why. Never leaves the codec."""
+    """A value that the closed list does not hold; the text says why. The walk makes a loss of it."""

@@ -1,7 +1,7 @@
 """A value out of a checkpoint, as rows: each thing in it on a line of its own, down to a depth and a number. Pure.
 
 A value of a foreign file may hold itself, or one list in a thousand places: what was shown once is named by its
-path when it comes again. Only types of the codec's closed list come here, so nothing of anybody's class is called.
+path when it comes again. Only types of the format's closed list come here, so nothing of anybody's class is called.
 """
 
 from __future__ import annotations

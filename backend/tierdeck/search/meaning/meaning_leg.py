@@ -40,7 +40,8 @@ class MeaningLeg:
 
     `note`: a sentence for the operator when the pool could not be found the fast way.
 
-    The index finds neighbours and gives vectors; which memories may show is the store's snapshot's to say.
+    The index finds neighbours and gives vectors; which memories may show is the store's snapshot's to say. Made
+    before that snapshot is taken: an index that was written since may know texts that are newer than it.
     """
 
     def __init__(
@@ -51,6 +52,7 @@ class MeaningLeg:
         self._should_stop = should_stop
         self._compared: dict[str, tuple[float, float]] = {}
         self._compared_in = -1
+        self._made_in = index.state
         self.note: str | None = None
 
     def pool(
@@ -144,7 +146,9 @@ class MeaningLeg:
         return products
 
     def _doubtful(self, conn: apsw.Connection, ids: Collection[str]) -> list[str]:
-        """Those whose vector may be of an older text: they changed since the index looked, or are in its work."""
+        """Those whose vector may be of another text: they changed since the index looked, or are in its work."""
+        if self._index.state != self._made_in:
+            return list(ids)
         changed, unfinished = changed_since(conn, *self._index.seen_change()), self._index.unfinished()
         if changed is None or unfinished is None:
             return list(ids)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import closing
+
 import apsw
 import numpy as np
 import pytest
@@ -10,12 +12,19 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from tests.tierdeck.search.memories import ChosenVectors, embed_all, remember
-from tierdeck.model import NodeChanges, NodeDraft, NodeFilter, Tier
+from tierdeck.embed.catch_up import catch_up
+from tierdeck.embed.claim import new_claimant
+from tierdeck.embed.index_writer import IndexWriter, Made
+from tierdeck.embed.work_queue import WorkQueue
+from tierdeck.index.file import open_for_writing
+from tierdeck.model import NodeChanges, NodeDraft, NodeFilter, Tier, content_hash
 from tierdeck.search.meaning.meaning_leg import MeaningLeg, MeaningParts, centred_cosines
 from tierdeck.search.rows.condition import condition_of
 from tierdeck.search.rows.read_memories import ReadMemories
-from tierdeck.store import Store
+from tierdeck.store import Store, open_store
 from tierdeck.store.changes import edit_node
+from tierdeck.times import now_ms
+from tierdeck.vectors.model_record import Model
 from tierdeck.vectors.vector_index import VectorIndex
 
 EAST = np.array([1, 0, 0, 0, 0, 0, 0, 0], np.float32)
@@ -128,6 +137,41 @@ def test_no_hash_is_asked_for_where_nothing_changed(store: Store) -> None:
         found = store.read(lambda conn: MeaningLeg(index, EAST).parts(conn, ids, note))
     assert set(found.parts) == set(ids)
     assert asked == []
+
+
+def test_a_vector_of_a_text_that_is_newer_than_the_snapshot_does_not_count(store: Store) -> None:
+    model = ChosenVectors({"two": towards(0.9)})
+    [a, b] = remember(store, "a", "b")
+    with embed_all(store, model) as index, open_store(store.path, read_only=True) as reader:
+        edit_node(store, a, NodeChanges(content="one"), actor="t")
+        leg = MeaningLeg(index, EAST)
+
+        def look(conn: apsw.Connection) -> MeaningParts:
+            memories = ReadMemories(conn)
+            assert conn.execute("SELECT content FROM nodes WHERE id = ?", (a,)).get == "one"
+            embed_what_it_becomes(store, model, a, "two")
+            return leg.parts(conn, [a, b], memories.digests)
+
+        found = reader.read(look)
+        assert set(found.parts) == {b}
+        assert found.stale == {a}
+        assert index.hashes([a]) == {a: content_hash("two")}
+
+
+def embed_what_it_becomes(store: Store, model: ChosenVectors, node_id: str, text: str) -> None:
+    """As an indexer does that finds another text when it comes to embed one, and has not looked on since."""
+    made_by = Model(model.name, model.dimensions)
+    with closing(open_for_writing(store)) as conn:
+        assert catch_up(conn, store, made_by, lambda: False)
+        queue = WorkQueue(conn, made_by, new_claimant(), lease_ms=60_000, clock_ms=now_ms)
+        writer = IndexWriter(conn, store, made_by, queue)
+        works = queue.claim(10, ())
+        edit_node(store, node_id, NodeChanges(content=text), actor="t")
+        assert writer.texts_of(works) == {}, "it is put back"
+        works = queue.claim(10, ())
+        assert list(writer.texts_of(works).values()) == [text]
+        [vector] = model.embed([text])
+        assert writer.commit([Made(work, vector / np.linalg.norm(vector), None) for work in works]) == 1
 
 
 def test_a_memory_without_a_vector_has_no_meaning_side(store: Store) -> None:

@@ -11,6 +11,7 @@ from textual.widgets._toast import Toast
 
 from tests.packaging.test_imports import loaded_after
 from tests.tierdeck_tui.conftest import HOSTILE_TEXTS, MakeApp, finished, keyword_settings
+from tests.tierdeck_tui.settled import until
 from tierdeck.errors import ConfigError, ProviderError
 from tierdeck.model import NodeDraft
 from tierdeck.store import add_node, open_store
@@ -173,17 +174,10 @@ async def test_an_error_says_the_word_error_beside_its_colour(make_app: MakeApp,
 async def test_what_another_program_writes_is_counted_in_the_header(make_app: MakeApp, small_store: Path) -> None:
     app = make_app(small_store)
     async with app.run_test() as pilot:
-        for _ in range(100):
-            await pilot.pause(0.05)
-            if app.status.memories == 20:
-                break
+        await until(pilot, lambda: app.status.memories == 20)
         with open_store(small_store) as other:
             add_node(other, NodeDraft("one more"))
-        for _ in range(200):
-            await pilot.pause(0.05)
-            if app.status.memories == 21:
-                break
-        assert app.status.memories == 21
+        await until(pilot, lambda: app.status.memories == 21)
 
 
 @pytest.mark.case("T23")

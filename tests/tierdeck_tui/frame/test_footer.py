@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.tierdeck_tui.conftest import MakeApp
+from tests.tierdeck_tui.settled import settled, until
 from tests.tierdeck_tui.test_app import screen_text
 from tierdeck_tui.actions import BY_ID
 from tierdeck_tui.app import TierdeckApp
@@ -106,18 +107,10 @@ async def test_a_click_on_an_item_does_what_its_key_does(make_app: MakeApp, smal
 async def test_under_a_dialog_no_key_of_the_screen_is_shown(make_app: MakeApp, small_store: Path, key: str) -> None:
     app = make_app(small_store)
     async with app.run_test() as pilot:
-        await pilot.pause(0.3)
+        await until(pilot, lambda: "? more" in screen_text(app))
+        await settled(pilot, pause_s=0.3)
         screen, before = app.screen, screen_text(app).splitlines()[-1]
-        assert "? more" in before
         await pilot.press(key)
-        for _ in range(100):
-            await pilot.pause(0.01)
-            if app.screen is not screen:
-                break
-        await pilot.pause(0.1)
-        assert app.screen is not screen
-        assert "? more" not in screen_text(app)
+        await until(pilot, lambda: app.screen is not screen and "? more" not in screen_text(app))
         await pilot.press("escape")
-        await pilot.pause(0.1)
-        assert app.screen is screen
-        assert screen_text(app).splitlines()[-1] == before
+        await until(pilot, lambda: app.screen is screen and screen_text(app).splitlines()[-1] == before)

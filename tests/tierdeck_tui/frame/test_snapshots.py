@@ -13,6 +13,7 @@ from textual.screen import Screen
 from tests.tierdeck_tui.conftest import MakeApp, finished
 from tests.tierdeck_tui.screens.checkpoints_host import Deck, empty_store, filled, ruin
 from tests.tierdeck_tui.screens.promotions_host import Board, waiting_store
+from tests.tierdeck_tui.settled import until
 from tests.tierdeck_tui.test_app import screen_text
 from tierdeck.config import ConsoleSettings
 from tierdeck_tui.screens.choice import Choice, ChoiceDialog
@@ -77,11 +78,8 @@ async def test_the_overview_looks_as_it_did(
     async with app.run_test(size=(width, height)) as pilot:
         await finished(app, "meaning")
         await pilot.press("4")
-        for _ in range(400):
-            await pilot.pause(0.02)
-            cards = app.screen.query(Card)
-            if app.status.memories == 20 and all(card.lines != READING for card in cards):
-                break
+        await until(pilot, lambda: app.status.memories == 20)
+        await until(pilot, lambda: all(card.lines != READING for card in app.screen.query(Card)))
         await finished(app, "overview", "vectors")
         await pilot.pause()
         assert _still(screen_text(app)) == snapshot

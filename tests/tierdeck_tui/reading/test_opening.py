@@ -10,6 +10,7 @@ import pytest
 
 from tests.tierdeck_tui.conftest import keyword_settings
 from tests.tierdeck_tui.loop_lag import LoopLag
+from tests.tierdeck_tui.settled import until
 from tests.tierdeck_tui.test_app import screen_text
 from tierdeck.db import BUSY_TIMEOUT_MS
 from tierdeck.errors import DamagedStoreError, StoreError, StoreNotFoundError
@@ -100,18 +101,10 @@ async def test_it_says_that_the_store_is_held_and_goes_on_once_it_is_free(small_
     opening = _opening(small_store)
     app = TierdeckApp(opening)
     async with app.run_test() as pilot:
-        for _ in range(600):
-            await pilot.pause(0.05)
-            if "Trying again" in screen_text(app):
-                break
-        assert "Trying again" in screen_text(app)
+        await until(pilot, lambda: "Trying again" in screen_text(app))
         assert app.is_read_only
         hold.close()
-        for _ in range(600):
-            await pilot.pause(0.05)
-            if app.current_mode == "search":
-                break
-        assert app.current_mode == "search"
+        await until(pilot, lambda: app.current_mode == "search")
         assert not app.is_read_only
     opening.close()
 

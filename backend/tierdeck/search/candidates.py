@@ -165,5 +165,6 @@ def head_flags(row: NodeRow) -> frozenset[Flag]:
 
 def _notes(ask: Ask, keyword: KeywordLeg, hits: Collection[Hit]) -> tuple[str, ...]:
     if ask.has_keyword and ask.meaning is not None and hits and not any(hit.keyword for hit in hits):
-        return ("no memory holds a word of the query: in order of meaning alone", *keyword.notes)
+        which = "memory" if ask.node_filter == NodeFilter() else "memory that passes the filters"
+        return (f"no {which} holds a word of the query: in order of meaning alone", *keyword.notes)
     return keyword.notes if ask.has_keyword else ()

@@ -81,9 +81,13 @@ def test_without_a_keyword_hit_the_order_is_that_of_meaning_and_it_is_said(
     with embed_all(store, three) as index:
         vector = np.array([1, *[0] * 7], np.float32)
         answer = hybrid_search(store, "zzz", index=index, query_vector=vector)
+        narrowed = hybrid_search(store, "zzz conf>0", index=index, query_vector=vector)
     assert texts(answer)[0] == "lorem ipsum"
     assert answer.hits[0].score == pytest.approx(0.5 * semantic(answer, "lorem ipsum").score)
-    assert any("meaning alone" in note for note in answer.notes)
+    assert answer.notes == ("no memory holds a word of the query: in order of meaning alone",)
+    assert narrowed.notes == (
+        "no memory that passes the filters holds a word of the query: in order of meaning alone",
+    )
 
 
 @pytest.mark.spec("SPEC-09.05")

@@ -283,6 +283,17 @@ def test_a_wrong_model_or_length_is_refused(run: Command, filled: list[str], arg
     assert run("embed", *args).exit_code == 2
 
 
+@pytest.mark.parametrize("slip", ["wordlama-256", "Wordllama-256", "multilingual-e5-small-q"])
+def test_a_slip_in_the_name_of_a_model_of_this_machine_sends_nothing(
+    run: Command, filled: list[str], server: EmbedServer, slip: str
+) -> None:
+    found = run("embed", "--yes", "--model", slip)
+    assert found.exit_code == 2
+    assert f"embed with {slip}: this machine has no such model" in found.stderr
+    assert "--provider openai" in found.stderr
+    assert server.inputs == []
+
+
 def test_a_foreign_store_is_embedded_into_the_cache_and_stays_as_it_is(
     family_store_path: Path, isolated_environment: Path
 ) -> None:

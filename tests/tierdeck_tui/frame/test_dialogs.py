@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from textual.pilot import Pilot
 from textual.widgets import Input
+from textual.widgets._toast import Toast, ToastRack
 
 from tests.tierdeck_tui.conftest import HOSTILE_TEXTS
 from tests.tierdeck_tui.held_key import hold_as_opener, repeat_key
@@ -97,6 +98,20 @@ async def test_the_key_that_opened_it_and_its_repeats_neither_confirm_nor_close_
         assert answer.value is _NOTHING
         for box in app.screen.query(Input):
             assert box.value == ""
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 32)])
+async def test_what_is_said_meanwhile_hides_no_button_of_a_dialog(size: tuple[int, int]) -> None:
+    app = ShellApp(ConsoleSettings())
+    async with app.run_test(size=size, notifications=True) as pilot:
+        app.notify("before it was opened " * 8, timeout=60)
+        await _open(app, pilot, _LONG_DIALOGS["choice"]())
+        app.notify("while it is open " * 8, timeout=60)
+        await until(pilot, lambda: len(app.screen.query(Toast)) == 2)
+        rack = app.screen.query_one(ToastRack).region
+        for button in app.screen.query(DialogButton):
+            assert button.region.height == 1
+            assert not rack.overlaps(button.region), (rack, button.region)
 
 
 @pytest.mark.case("T12")

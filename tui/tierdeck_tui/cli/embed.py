@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 import click
@@ -66,6 +67,8 @@ def embed_verb(
     """
     if model in _PROVIDERS_HERE:
         provider, model = _provider_here(model, provider, dimensions), None
+    if model is not None and provider is None:
+        _check_is_no_slip(model)
     is_remote_meant = model is not None or dimensions is not None
     run.use_flag("embedding.provider", provider or ("openai" if is_remote_meant else None), "--provider")
     run.use_flag("embedding.model", model, "--model")
@@ -76,6 +79,15 @@ def embed_verb(
             _put_status(run, store, settings)
             return 0
         return _embed(run, store, settings, retry_failed=retry_failed, rebuild=rebuild, is_sure=yes)
+
+
+def _check_is_no_slip(model: str) -> None:
+    """Nothing is sent anywhere for a letter that is missing in the name of a model of this machine."""
+    for near in get_close_matches(model.lower(), _PROVIDERS_HERE, 1, cutoff=0.85):
+        raise InvalidValueError(
+            f"embed with {model}: this machine has no such model",
+            hint=f"did you mean {near}? A remote model of that name needs --provider openai",
+        )
 
 
 def _provider_here(model: str, provider: str | None, dimensions: int | None) -> str:

@@ -27,22 +27,29 @@ def _array_operands(array: np.ndarray) -> tuple[object, tuple[int, ...], str, by
     Raises:
         UnsaveableError: it holds Python objects, or its type would come back as another one.
     """
-    import numpy as np
-
     spec = dtype_spec(array.dtype)
     order = "F" if array.flags.f_contiguous and not array.flags.c_contiguous else "C"
-    if array.dtype.fields is not None:
-        # Gaps between fields are whatever memory held: other data of the process, and another digest each time.
-        clean = np.zeros(array.shape, array.dtype, order="F" if order == "F" else "C")
-        clean[...] = array
-        array = clean
-    elif array.dtype.char in "gG":
-        array = _without_padding(array, order)
+    array = _without_gaps(array, order)
     return spec, tuple(array.shape), order, _data(array.T if order == "F" else array)
 
 
+def _without_gaps(array: np.ndarray, order: str) -> np.ndarray:
+    """The array, or a copy where its items have gaps: those are whatever memory held, other data of the process.
+
+    Such data would come with a file, and give it another digest each time.
+    """
+    import numpy as np
+
+    if array.dtype.fields is not None:
+        clean = np.zeros(array.shape, array.dtype, order="F" if order == "F" else "C")
+        for name in array.dtype.names or ():
+            clean[name] = _without_gaps(array[name], "C")
+        return clean
+    return _without_padding(array, order) if array.dtype.char in "gG" else array
+
+
 def _without_padding(array: np.ndarray, order: str) -> np.ndarray:
-    """A copy of an array of long doubles: where they have 80 bits, the rest is whatever memory held."""
+    """A copy of an array of long doubles; where those have 80 bits, six of their 16 bytes are a gap."""
     import numpy as np
 
     clean = np.array(array, order="F" if order == "F" else "C")

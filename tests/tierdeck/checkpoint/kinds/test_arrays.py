@@ -24,6 +24,20 @@ def test_equal_long_doubles_give_equal_bytes_whatever_lay_beside_them(kind: str,
     assert is_same(round_trip(x=other)["x"], other)
 
 
+def test_neither_gaps_between_fields_nor_long_doubles_in_them_take_memory_along() -> None:
+    inner = np.dtype([("x", "i1"), ("y", "g", (2,))], align=True)
+    kind = np.dtype([("a", "g"), ("b", "i4"), ("c", inner), ("d", "G"), ("e", "S3")], align=True)
+    one, other = np.zeros(3, kind), np.empty(3, kind)
+    other.view("u1")[:] = 0xAA
+    for array in (one, other):
+        for name in ("a", "b", "d"):
+            array[name] = 7
+        array["c"]["x"], array["c"]["y"], array["e"] = 1, 2, b"xyz"
+    assert array_node(one) == array_node(other)
+    assert is_same(round_trip(x=other)["x"], other)
+    assert scalar_node(one[0]) == scalar_node(other[0])
+
+
 @pytest.mark.parametrize("shape", [(), (0,), (2, 0), (5,)])
 def test_long_doubles_of_every_shape_come_back(shape: tuple[int, ...]) -> None:
     array = np.full(shape, np.longdouble("1.1"))

@@ -29,7 +29,7 @@ from tierdeck_tui.app import TierdeckApp
 from tierdeck_tui.reading.console import Console
 
 FOLDER = Path(__file__).parent
-QUERY = "customer charged twice after a timeout"
+QUERY = "why were customers charged twice"
 SIZES = ((120, 32), (80, 24), (60, 16))
 THEMES: tuple[Theme, ...] = ("dark", "light", "ansi")
 # Screen, keys, and the sizes and looks that are kept of it.

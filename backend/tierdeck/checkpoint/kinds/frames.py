@@ -7,6 +7,7 @@ any, or with metadata that names one, is refused before a row is read.
 from __future__ import annotations
 
 import importlib
+import json
 from importlib.util import find_spec
 from typing import Any
 
@@ -22,6 +23,8 @@ _KINDS = {
     ("polars", "DataFrame"): ("polars.dataframe.frame", "DataFrame"),
     ("polars", "Series"): ("polars.series.series", "Series"),
 }
+_STEPS_KEY = b"tierdeck.freq"
+_MAX_STEPS_BYTES = 200
 _PLAIN = (str, int, float, bool, type(None))
 _EXTENSION_KEY = b"ARROW:extension"
 
@@ -100,13 +103,15 @@ def _arrow_errors() -> tuple[type[Exception], ...]:
 
 def _table_of(found: tuple[str, str], frame: Any) -> Any:
     if found[0] == "pandas":
-        return _module("pyarrow").Table.from_pandas(frame)
+        table = _module("pyarrow").Table.from_pandas(frame)
+        steps = json.dumps(_steps(frame))  # Arrow keeps the times, and not that they follow each other by a rule
+        return table.replace_schema_metadata({**(table.schema.metadata or {}), _STEPS_KEY: steps})
     return (frame.to_frame() if found[1] == "Series" else frame).to_arrow()
 
 
 def _frame_of(found: tuple[str, str], table: Any) -> Any:
     if found[0] == "pandas":
-        return table.to_pandas()
+        return _with_steps(table.to_pandas(), (table.schema.metadata or {}).get(_STEPS_KEY, b"[]"))
     frame = _module("polars").from_arrow(table)
     return frame.to_series(0) if found[1] == "Series" else frame
 
@@ -117,11 +122,32 @@ def _is_same(found: tuple[str, str], frame: Any, back: Any) -> bool:
             back.equals(frame)
             and list(back.dtypes) == list(frame.dtypes)
             and back.index.equals(frame.index)
+            and _names(back) == _names(frame)
+            and _steps(back) == _steps(frame)
             and _has_plain_attributes(frame)
             and _object_types(back) == _object_types(frame)
         )
     same_type = back.dtype == frame.dtype if found[1] == "Series" else back.schema == frame.schema
     return bool(same_type and back.equals(frame, null_equal=True))
+
+
+def _steps(frame: Any) -> list[str | None]:
+    """The frequency of its rows and of its columns, where those are times at even steps; None elsewhere."""
+    return [getattr(axis, "freqstr", None) for axis in (frame.index, frame.columns)]
+
+
+def _with_steps(frame: Any, steps: bytes) -> Any:
+    """Give the axes their frequencies back; pandas refuses one that the times don't have (ValueError)."""
+    if len(steps) > _MAX_STEPS_BYTES:
+        raise ValueError(f"{len(steps):,} bytes for the frequencies of two axes")
+    for axis, step in zip((frame.index, frame.columns), json.loads(steps), strict=False):
+        if type(step) is str and getattr(axis, "freqstr", step) is None:
+            axis.freq = step
+    return frame
+
+
+def _names(frame: Any) -> list[tuple[type, object]]:
+    return [(type(name), name) for axis in (frame.index, frame.columns) for name in axis.names]
 
 
 def _has_plain_attributes(frame: Any) -> bool:

@@ -129,3 +129,34 @@ def test_a_frame_of_pandas_whose_objects_or_attributes_would_come_back_as_others
     assert [loss.path for loss in encoded.losses] == ["mixed", "described"]
     found: Any = round_trip(x=labelled)
     assert found["x"].attrs == {"unit": "m"}
+
+
+@pytest.mark.parametrize("way", ["rows", "columns", "spans", "zone", "none"])
+def test_a_frame_of_pandas_keeps_the_steps_and_names_of_its_axes(way: str) -> None:
+    pytest.importorskip("pyarrow")
+    pandas = pytest.importorskip("pandas")
+    days = pandas.date_range("2020-01-01", periods=3, freq="D", tz="Europe/Rome" if way == "zone" else None)
+    axis = {"spans": pandas.timedelta_range("1h", periods=3, freq="h"), "none": days[[0, 2, 1]]}.get(way, days)
+    frame = (
+        pandas.DataFrame([[1.5, 2, 3]], columns=days) if way == "columns" else pandas.DataFrame({"a": [1, 2, 3]})
+    )
+    if way != "columns":
+        frame.index = axis
+    frame.index.name = "when"
+    found: Any = round_trip(x=frame)
+    pandas.testing.assert_frame_equal(found["x"], frame, check_freq=True)
+    for one, other in ((found["x"].index, frame.index), (found["x"].columns, frame.columns)):
+        assert getattr(one, "freq", None) == getattr(other, "freq", None)
+
+
+def test_a_step_that_is_none_is_damage_and_runs_nothing() -> None:
+    arrow = pytest.importorskip("pyarrow")
+    pandas = pytest.importorskip("pandas")
+    table = arrow.Table.from_pandas(pandas.DataFrame({"a": [1, 2]}, index=pandas.to_datetime(["2020", "2022"])))
+    for steps in (b'["D"]', b'["nonsense"]', b"[", b"{}5"):
+        sink = arrow.BufferOutputStream()
+        told = table.replace_schema_metadata({**table.schema.metadata, b"tierdeck.freq": steps})
+        with arrow.ipc.new_stream(sink, told.schema) as writer:
+            writer.write_table(told)
+        with pytest.raises(DamagedCheckpointError):
+            read(msgpack.packb([42, "pandas", "DataFrame", sink.getvalue().to_pybytes()]))

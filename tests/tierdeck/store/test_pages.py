@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import random
-import sqlite3
-import threading
 from collections.abc import Iterator
-from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,6 +11,7 @@ from typing import Any
 import apsw
 import pytest
 
+from tests.other_program import other_program
 from tests.tierdeck.damage import lose_row
 from tests.tierdeck.store.foreign import make_foreign_store
 from tierdeck.errors import DamagedStoreError
@@ -261,23 +259,18 @@ def test_a_memory_that_is_listed_and_gone_from_its_table_is_told_as_damage(store
 def test_a_list_whose_memories_are_deleted_while_it_is_read_is_never_taken_for_damage(tmp_path: Path) -> None:
     path = tmp_path / "theirs.db"
     make_foreign_store(path, [{"id": f"{n}", "content": f"{n}", "created_at": NOON + n} for n in range(300)])
-    is_done = threading.Event()
-
-    def delete_and_put_back() -> None:
-        with closing(sqlite3.connect(path)) as conn:
-            while not is_done.is_set():
-                row = conn.execute("SELECT id, content, created_at FROM nodes ORDER BY random() LIMIT 1").fetchone()
-                conn.execute("DELETE FROM nodes WHERE id = ?", row[:1])
-                conn.commit()
-                conn.execute("INSERT INTO nodes (id, content, created_at) VALUES (?, ?, ?)", row)
-                conn.commit()
-
-    owner = threading.Thread(target=delete_and_put_back)
-    with open_store(path) as store:
-        owner.start()
+    stop = tmp_path / "stop"
+    # In a process of its own: the locks of two SQLite libraries in one process don't keep each other out.
+    with other_program(path) as owner, open_store(path) as store:
+        owner.begin(f"""
+while not os.path.exists({str(stop)!r}):
+    row = conn.execute("SELECT id, content, created_at FROM nodes ORDER BY random() LIMIT 1").fetchone()
+    conn.execute("DELETE FROM nodes WHERE id = ?", row[:1])
+    conn.execute("INSERT INTO nodes (id, content, created_at) VALUES (?, ?, ?)", row)
+""")
         try:
             totals = {page_at_offset(store, EVERYTHING, 0, 300).total_rows for _ in range(60)}
         finally:
-            is_done.set()
-            owner.join()
+            stop.touch()
+            owner.wait()
     assert totals <= {299, 300}

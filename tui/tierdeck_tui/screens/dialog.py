@@ -70,8 +70,9 @@ class Dialog(ModalScreen[Result | None]):
         yield DialogButton("Cancel", "", id=CANCEL_ID)
 
     def on_mount(self) -> None:
-        """Hold the key that opened it."""
+        """Hold the key that opened it; what was said before it is not to hide what is asked."""
         self.hold_last_key()
+        self.app.clear_notifications()
         self.call_after_refresh(self._fit_text)
 
     def on_key(self, event: events.Key) -> None:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 
-from tierdeck.checkpoint import CONSOLE_LIMITS, Loss, open_checkpoint, read_losses
-from tierdeck.checkpoint.folder import FoundCheckpoint, Listed, verify
+from tierdeck.checkpoint import CONSOLE_LIMITS, Loss, Summary, open_checkpoint, read_losses
+from tierdeck.checkpoint.folder import FoundCheckpoint, Listed, SessionFolder, verify
 from tierdeck.checkpoint.folder.diff import Diff, diff
 from tierdeck.checkpoint.journal import Journal
-from tierdeck.checkpoint.running import RestoreMode, unknown_at
+from tierdeck.checkpoint.running import RestoreMode, unknown_calls
 from tierdeck.errors import CheckpointError, DamagedCheckpointError, NewerCheckpointError
 
 
@@ -65,7 +64,7 @@ def read_restore_plan(
     head = folder.head() if folder is not None else None
     present = next((each for each in listed if head is not None and each.file == head.file), None)
     branch = None if head is None else head.branch
-    problems = _journal_problems(found, summary.branch, branch)
+    problems = _journal_problems(folder, summary, branch)
     return RestorePlan(
         mode=mode,
         target=target,
@@ -105,20 +104,19 @@ def _changes(present: Listed, target: Listed) -> Diff | None:
         return None  # the present is damaged; the plan says that it can't be compared
 
 
-def _journal_problems(found: FoundCheckpoint, target: str, current: str | None) -> tuple[str, ...]:
+def _journal_problems(folder: SessionFolder | None, target: Summary, current: str | None) -> tuple[str, ...]:
     """What is wrong with the journals of the branch that is gone back to and of the one that is left."""
-    folder = found.folder
     if folder is None:
         return ()
     problems: list[str] = []
-    with suppress(CheckpointError):  # said below, of its journal
-        unknown = unknown_at(found)
-        problems += [] if unknown is None else [unknown]
-    for branch in dict.fromkeys((target, current or target)):
+    for branch in dict.fromkeys((target.branch, current or target.branch)):
         try:
-            problems += Journal(folder.path, branch).notes
+            journal = Journal(folder.path, branch)
         except CheckpointError as e:
             problems.append(e.message)
+            continue
+        unknown = unknown_calls(journal, target.turn, target.writer) if branch == target.branch else None
+        problems += [*([] if unknown is None else [unknown]), *journal.notes]
     return tuple(problems)
 
 

@@ -1,5 +1,6 @@
 """What an agent's process does with its checkpoints: save by turns, journal calls, go on; and fork and rewind."""
 
+from tierdeck.checkpoint.running.branch import unknown_calls
 from tierdeck.checkpoint.running.call import Call
 from tierdeck.checkpoint.running.checkpoint_request import request_checkpoint
 from tierdeck.checkpoint.running.checkpointed import Checkpointed
@@ -13,7 +14,7 @@ from tierdeck.checkpoint.running.saves import SaveReport
 from tierdeck.checkpoint.running.spending import Spending
 from tierdeck.checkpoint.running.tidy import tidy
 from tierdeck.checkpoint.running.turn_state import TurnState
-from tierdeck.checkpoint.running.undecided import RestoreMode, operations_at, questions_at, unknown_at
+from tierdeck.checkpoint.running.undecided import RestoreMode, operations_at, questions_at, start_at
 
 __all__ = [
     "Asked",
@@ -40,6 +41,7 @@ __all__ = [
     "questions_of",
     "request_checkpoint",
     "rewind",
+    "start_at",
     "tidy",
-    "unknown_at",
+    "unknown_calls",
 ]

@@ -51,17 +51,6 @@ def questions_at(found: Path | FoundCheckpoint, mode: RestoreMode) -> tuple[Ques
     return tuple(each.question for each in operations_at(found, mode) if each.question is not None)
 
 
-def unknown_at(found: Path | FoundCheckpoint) -> str | None:
-    """Why calls that were made after that checkpoint may be known to nobody, in words; None when all are known.
-
-    Its journal is gone or was cut off. Raises as `operations_at`; nothing is changed.
-
-    Spec: SPEC-09.23
-    """
-    path = found if isinstance(found, Path) else found.listed.path
-    return start_at(path, None if isinstance(found, Path) else found.folder).unknown
-
-
 def start_at(path: Path, folder: SessionFolder | None = None) -> BranchStart:
     """What a branch would begin with that goes on from the checkpoint in that file; raises as `operations_at`.
 

@@ -51,7 +51,6 @@ class MeaningLeg:
         self._query = query
         self._should_stop = should_stop
         self._compared: dict[str, tuple[float, float]] = {}
-        self._compared_in = -1
         self._made_in = index.state
         self.note: str | None = None
 
@@ -76,7 +75,7 @@ class MeaningLeg:
             if scan is not None:
                 found = ScannedPool(conn, condition, scan, self._index, memories, sure_rows)
                 ids = found.best(limit_rows)
-                self._compared, self._compared_in = found.compared, self._index.state
+                self._compared = found.compared
                 return ids
             fault = self._index.bits_fault
         if fault is not None:
@@ -116,8 +115,8 @@ class MeaningLeg:
             doubtful = self._doubtful(conn, ids)
             now = hashes(doubtful) if doubtful else {}
             sure = set(ids).difference(doubtful)
-            is_same = self._compared_in == self._index.state
-            compared = {key: self._compared[key] for key in sure & self._compared.keys()} if is_same else {}
+            # None is sure unless the index is as it was when the pool compared.
+            compared = {key: self._compared[key] for key in sure & self._compared.keys()}
             hashes_now = {key: now.get(key, "") for key in doubtful}
             vectors, stale = self._index.valid_vectors(hashes_now, sure - compared.keys())
             mean = self._index.mean.astype(np.float32)

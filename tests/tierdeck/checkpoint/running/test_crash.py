@@ -12,7 +12,7 @@ from tierdeck import open_session
 from tierdeck.checkpoint.folder import open_session_folder
 from tierdeck.checkpoint.journal import BranchLine, Decision, Journal, TurnLine, store_value
 from tierdeck.checkpoint.journal.record_file import read_records
-from tierdeck.checkpoint.running import decide, fork, operations_of, questions_of, rewind, unknown_at
+from tierdeck.checkpoint.running import decide, fork, operations_of, questions_of, rewind, start_at
 from tierdeck.errors import ConflictError, DamagedCheckpointError, NotFoundError
 
 ANSWER = " ".join(f"think {turn}!" for turn in range(1, 10))
@@ -58,7 +58,7 @@ def test_a_journal_without_the_turns_end_is_said_before_calls_are_made_again(
     _spoil(journal, way)
     newest = folder.listed()[-1]
     said = f"{journal.name}: the journal is gone or cut off before the end of turn {newest.turn}: calls made since"
-    assert (unknown_at(newest.path) or "").startswith(said)
+    assert (start_at(newest.path).unknown or "").startswith(said)
     session_id = "run-1"
     if mode == "fork":
         session_id = fork(tmp_path, newest.path).session_id
@@ -78,7 +78,7 @@ def test_no_journal_is_missed_where_all_is_well(tmp_path: Path) -> None:
     rewind(folder, folder.listed()[0].file, by="tester")
     for session_id in ("run-1", forked.session_id):
         here = open_session_folder(tmp_path, session_id)
-        assert [unknown_at(each.path) for each in here.listed()] == [None] * len(here.listed())
+        assert [start_at(each.path).unknown for each in here.listed()] == [None] * len(here.listed())
         with open_session(None, session_id, checkpoints=tmp_path) as session:
             back = session.resume()
             assert back is not None

@@ -16,9 +16,8 @@ from tierdeck.checkpoint.running import (
     OpenOperation,
     decide,
     open_operations_of,
-    operations_at,
     operations_of,
-    unknown_at,
+    start_at,
 )
 from tierdeck.errors import NotFoundError
 from tierdeck_tui.cli.checkpoint.choices import decision_of, operation_by_id
@@ -60,10 +59,10 @@ def operations_verb(run: Run, /, name: str, is_all: bool, key_file: str | None, 
     else:
         if is_all:
             raise click.UsageError("--all goes with a session")
-        operations = operations_at(found, "fork")
-        unknown = unknown_at(found)
-        if unknown is not None:
-            talk(unknown)
+        start = start_at(found.listed.path, found.folder)
+        operations = start.operations
+        if start.unknown is not None:
+            talk(start.unknown)
         session_id = None if found.listed.summary is None else found.listed.summary.session_id
         about = {"session_id": session_id, "checkpoint": found.listed.path}
     if run.is_json:

@@ -8,9 +8,10 @@ from collections.abc import Callable
 
 from textual.pilot import Pilot
 
+from tierdeck_tui.app import READING
+
 # How long the cursor rests on a row of a screen before it is read about, in tests of the screens.
 QUICK_REST_S = 0.01
-READING = frozenset({"page", "search", "detail", "archive"})
 _MAX_S = 60.0
 
 

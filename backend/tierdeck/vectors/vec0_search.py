@@ -41,6 +41,6 @@ def nearest_by_vec0(
 
 
 def vectors_by_vec0(conn: apsw.Connection, ids: Iterable[str]) -> dict[str, NDArray[np.float32]]:
-    """The vectors of those of the memories that have one (9 µs each)."""
+    """The vectors of those of the memories that have one (14 µs each)."""
     rows = ((node_id, conn.execute(_VECTOR, (node_id,)).fetchone()) for node_id in ids)
     return {node_id: np.frombuffer(row[0], np.float32) for node_id, row in rows if row is not None}

@@ -1,14 +1,19 @@
 """The bits kept as the index file has them, whoever writes it; of many, the first search goes through the file.
 
+From the second search on threads make ready what is read of the file: a process that asks once, as a command does,
+has no use for it.
+
 What does not fit vec0's own tables is said and not used; search goes on by vec0 then.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from functools import partial
+from pathlib import Path
 
 import apsw
 
+from tierdeck import db
 from tierdeck.vectors.bit_check import chunk_fault
 from tierdeck.vectors.bit_loader import BitLoader
 from tierdeck.vectors.bit_memory import BitMemory
@@ -17,6 +22,7 @@ from tierdeck.vectors.bit_table import MIN_BIT_VECTORS
 from tierdeck.vectors.chunk_blobs import chunk_ids
 from tierdeck.vectors.held_bits import BitHead, HeldBits, brought_up, check_last, check_layout, read_head
 from tierdeck.vectors.model_record import Model
+from tierdeck.vectors.pages_ahead import PagesAhead
 
 # Fewer chunks are loaded in 20 ms.
 _STREAM_FROM_CHUNKS = 64
@@ -29,19 +35,20 @@ class BitFollower:
     because the vectors are few.
     """
 
-    def __init__(self, conn: apsw.Connection, model: Model, opened: Callable[[], apsw.Connection]) -> None:
+    def __init__(self, conn: apsw.Connection, path: Path, model: Model) -> None:
         """
         Args:
-            opened: gives one more connection to the same file, for loading behind.
+            path: of the file that the connection is to.
         """
         self._conn = conn
+        self._path = path
         self.model = model
-        self._opened = opened
         self._bits: BitMemory | BitStream | None = None
         self._held: HeldBits | None = None
         self._loader: BitLoader | None = None
+        self._pages: PagesAhead | None = None
+        self._has_searched = False
         self._version = -1
-        self._has_streamed = False
         self.fault: str | None = None
 
     def current(self) -> BitMemory | BitStream | None:
@@ -65,20 +72,20 @@ class BitFollower:
         return self._bits
 
     def note_search(self) -> None:
-        """A search begins: from the second on what it goes through in the file is loaded by a thread meanwhile.
-
-        A process that asks once, as a command does, has no use for it.
-        """
-        if isinstance(self._bits, BitStream) and self._loader is None:
-            if self._has_streamed:
-                self._loader = BitLoader(self._opened, self.model)
-            self._has_streamed = True
+        """A search begins, by the bits where there are some: see above."""
+        if self._has_searched and self._bits is not None:
+            if isinstance(self._bits, BitStream) and self._loader is None:
+                self._loader = BitLoader(partial(db.open_index, self._path, is_writing=False), self.model)
+            if self._pages is None:
+                self._pages = PagesAhead(self._path)
+        self._has_searched = True
 
     def close(self) -> None:
         """Give the memory back; nothing can be asked any more."""
-        if self._loader is not None:
-            self._loader.stop()
-        self._loader = self._held = self._bits = None
+        for thread in (self._loader, self._pages):
+            if thread is not None:
+                thread.stop()
+        self._loader = self._pages = self._held = self._bits = None
 
     def _follow(self) -> BitMemory | BitStream | None:
         head = read_head(self._conn)

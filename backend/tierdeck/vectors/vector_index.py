@@ -5,13 +5,11 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from functools import partial
 
 import apsw
 import numpy as np
 from numpy.typing import NDArray
 
-from tierdeck import db
 from tierdeck.errors import IndexFileError, InvalidValueError
 from tierdeck.index.file import REBUILD_HINT, VECTORS, dimensions_of, index_errors, open_for_reading
 from tierdeck.index.path import index_path
@@ -259,8 +257,7 @@ class VectorIndex:
         if self._follower is None or self._follower.model != self._model:
             if self._follower is not None:
                 self._follower.close()
-            opened = partial(db.open_index, self._path, is_writing=False)
-            self._follower = BitFollower(self._conn, self._model, opened)
+            self._follower = BitFollower(self._conn, self._path, self._model)
         return self._follower.current()
 
     def seen_change(self) -> tuple[int, str | None]:

@@ -17,7 +17,7 @@ from tierdeck.search.answer import fusion
 from tierdeck.search.answer.hidden import hidden_by_filters
 from tierdeck.search.answer.hit import HiddenByFilter, Hit, SearchAnswer
 from tierdeck.search.answer.stoppable import stoppable
-from tierdeck.search.candidates import Ask, head_flags, read_candidates
+from tierdeck.search.candidates import Ask, Candidates, head_flags, read_candidates
 from tierdeck.search.meaning.query_vector import Meaning, MeaningSource
 from tierdeck.search.query.query import Query, parse_query
 from tierdeck.search.rows.row_count import store_rows
@@ -156,6 +156,10 @@ def _searched(
         terms=terms_of(store),
     )
     found = store.read(stoppable(partial(read_candidates, ask=ask), should_stop))
+    return _answered(blank, found, meaning, alpha)
+
+
+def _answered(blank: SearchAnswer, found: Candidates, meaning: Meaning, alpha: float) -> SearchAnswer:
     dressed = None if found.dressing is None else found.dressing.dressed
     return replace(
         blank,

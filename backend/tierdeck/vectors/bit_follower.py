@@ -16,9 +16,9 @@ import apsw
 from tierdeck import db
 from tierdeck.vectors.bit_check import chunk_fault
 from tierdeck.vectors.bit_loader import BitLoader
-from tierdeck.vectors.bit_memory import BitMemory
 from tierdeck.vectors.bit_stream import BitStream
 from tierdeck.vectors.bit_table import MIN_BIT_VECTORS
+from tierdeck.vectors.bits import Bits
 from tierdeck.vectors.chunk_blobs import chunk_ids
 from tierdeck.vectors.held_bits import BitHead, HeldBits, brought_up, check_last, check_layout, read_head
 from tierdeck.vectors.model_record import Model
@@ -43,7 +43,7 @@ class BitFollower:
         self._conn = conn
         self._path = path
         self.model = model
-        self._bits: BitMemory | BitStream | None = None
+        self._bits: Bits | None = None
         self._held: HeldBits | None = None
         self._loader: BitLoader | None = None
         self._pages: PagesAhead | None = None
@@ -51,7 +51,7 @@ class BitFollower:
         self._version = -1
         self.fault: str | None = None
 
-    def current(self) -> BitMemory | BitStream | None:
+    def current(self) -> Bits | None:
         """The bits as they are in the connection's snapshot; None when vec0 has to search."""
         version = int(self._conn.pragma("data_version"))
         has_loaded = self._loader is not None and self._loader.is_over
@@ -87,7 +87,7 @@ class BitFollower:
                 thread.stop()
         self._loader = self._pages = self._held = self._bits = None
 
-    def _follow(self) -> BitMemory | BitStream | None:
+    def _follow(self) -> Bits | None:
         head = read_head(self._conn)
         if head is None:
             self.fault = "they are not made yet" if self._are_many() else None

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from tierdeck.errors import StoppedError
 from tierdeck.index.file import VECTORS, index_errors
 from tierdeck.vectors.bit_memory import BitMemory
-from tierdeck.vectors.bit_stream import BitStream
+from tierdeck.vectors.bits import Bits
 from tierdeck.vectors.chunk_blobs import read_slots
 from tierdeck.vectors.nearest_first import NearestFirst
 from tierdeck.vectors.query_planes import QueryPlanes
@@ -48,7 +48,7 @@ class BitScan:
         self,
         conn: apsw.Connection,
         path: Path,
-        bits: BitMemory | BitStream,
+        bits: Bits,
         query: NDArray[np.float32],
         mean: NDArray[np.float32],
         seen: tuple[int, str | None],

@@ -55,7 +55,7 @@ class BitStream:
         out: NDArray[np.float32],
         should_stop: Callable[[], bool] | None = None,
     ) -> None:
-        """As `BitMemory.scores` gives them.
+        """As `Bits.scores` gives them.
 
         Raises:
             StoppedError: `should_stop` said so.
@@ -69,7 +69,7 @@ class BitStream:
             out[part][~self._are_filled[part]] = -np.inf
 
     def cosines(self, slots: Slots, query: QueryPlanes, buffers: ScanBuffers) -> NDArray[np.float32]:
-        """As `BitMemory.cosines` gives them."""
+        """As `Bits.cosines` gives them."""
         found = np.empty(len(slots), np.float32)
         for first in range(0, len(slots), _SLOTS_AT_ONCE):
             some = slots[first : first + _SLOTS_AT_ONCE]

@@ -16,7 +16,7 @@ from tierdeck.errors import StoppedError
 from tierdeck.index.file import VECTORS
 from tierdeck.index.schema import has_bit_tables
 from tierdeck.vectors.bit_memory import BitMemory
-from tierdeck.vectors.bit_stream import BitStream
+from tierdeck.vectors.bits import Bits
 from tierdeck.vectors.chunk_blobs import CHUNK_SLOTS, chunk_ids, layout_fault, read_chunk, read_slots, unpacked
 from tierdeck.vectors.model_record import Model
 from tierdeck.vectors.sign_bits import sign_bits, words_of
@@ -84,7 +84,7 @@ def brought_up(
     return HeldBits(held.memory, head.build, head.seq)
 
 
-def check_last(conn: apsw.Connection, bits: BitMemory | BitStream) -> None:
+def check_last(conn: apsw.Connection, bits: Bits) -> None:
     """See whether one vector, the last that is there, is the same by vec0, by its chunk and by the bits."""
     slot = bits.last_slot()
     if slot is None:

@@ -15,9 +15,8 @@ from tierdeck.index.file import REBUILD_HINT, VECTORS, dimensions_of, index_erro
 from tierdeck.index.path import index_path
 from tierdeck.store import Store
 from tierdeck.vectors.bit_follower import BitFollower
-from tierdeck.vectors.bit_memory import BitMemory
 from tierdeck.vectors.bit_scan import BitScan
-from tierdeck.vectors.bit_stream import BitStream
+from tierdeck.vectors.bits import Bits
 from tierdeck.vectors.chunk_blobs import placed_vectors
 from tierdeck.vectors.kept_weights import load_weights
 from tierdeck.vectors.known_texts import seen_change, text_hashes, unfinished
@@ -250,7 +249,7 @@ class VectorIndex:
                 if self._conn.in_transaction:
                     self._conn.execute("ROLLBACK")
 
-    def _bits(self) -> BitMemory | BitStream | None:
+    def _bits(self) -> Bits | None:
         """The bits as they are in the snapshot under way."""
         if self._model is None:
             return None

@@ -18,6 +18,7 @@ from tierdeck.store import Store
 from tierdeck.store.changes import edit_node
 from tierdeck.vectors.bit_memory import BitMemory
 from tierdeck.vectors.bit_stream import BitStream
+from tierdeck.vectors.bits import Bits
 from tierdeck.vectors.held_bits import brought_up, read_head
 from tierdeck.vectors.query_planes import QueryPlanes
 from tierdeck.vectors.scan_buffers import ScanBuffers
@@ -46,7 +47,7 @@ def query(text: str) -> np.ndarray[tuple[int], np.dtype[np.float32]]:
     return unit
 
 
-def bits_of(index: VectorIndex) -> BitMemory | BitStream | None:
+def bits_of(index: VectorIndex) -> Bits | None:
     with index.snapshot():
         return index._bits()
 

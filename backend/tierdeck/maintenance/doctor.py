@@ -27,6 +27,7 @@ from tierdeck.maintenance.index_checks import (
 from tierdeck.maintenance.promotion_checks import check_clock, check_counts, check_holds, check_log
 from tierdeck.maintenance.row_checks import check_orphans, check_rows, check_secrets
 from tierdeck.maintenance.schema_check import check_schema
+from tierdeck.maintenance.term_checks import check_terms
 from tierdeck.store import Store, StoreKind, open_store
 
 Look = Callable[[], Check | list[Check]]
@@ -41,7 +42,7 @@ def examine(store: Store, settings: EmbeddingSettings, *, is_thorough: bool = Fa
             characters are looked at.
 
     Returns:
-        Every check, always in the same order: what the program stands on, file, schema, rows, promotion, vectors.
+        Every check, always in the same order: what the program stands on, file, schema, rows, promotion, index.
     """
     return Health(store.path, store.kind, tuple(_run(_looks(store, settings, is_thorough=is_thorough))))
 
@@ -77,6 +78,7 @@ def _looks(store: Store, settings: EmbeddingSettings, *, is_thorough: bool) -> I
     yield "embeddings", lambda: check_embeddings(store, settings)
     yield "index-file", lambda: check_index_file(store, is_thorough=is_thorough)
     yield "vector-bits", lambda: check_bits(store, is_thorough=is_thorough)
+    yield "extra-terms", lambda: check_terms(store, is_thorough=is_thorough)
     yield "cache", check_cache
     yield "size", lambda: check_size(store)
 

@@ -13,6 +13,7 @@ _WEIGHT: dict[CheckState, int] = {"ok": 0, "info": 0, "warn": 1, "bad": 2}
 DETAILS = 20
 REBUILD_SEARCH_INDEX = "tierdeck doctor --repair search-index"
 REBUILD_BITS = "tierdeck doctor --repair vector-bits"
+REBUILD_TERMS = "tierdeck doctor --repair extra-terms"
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ from tierdeck.errors import StoreError
 from tierdeck.index.file import VECTORS, dimensions_of, get_setting, index_errors, open_for_reading
 from tierdeck.index.path import SUFFIX, cache_folder, cached_index_path, index_path
 from tierdeck.maintenance.health import DETAILS, REBUILD_BITS, Check
+from tierdeck.maintenance.term_checks import are_of_terms, rebuild_terms_of, unusable_terms
 from tierdeck.store import Store
 
 _EMBED = "tierdeck embed"
@@ -52,6 +53,8 @@ def check_index_file(store: Store, *, is_thorough: bool) -> Check:
     with closing(conn), index_errors(path):
         model = get_setting(conn, "model")
         faults = _index_faults(conn, is_thorough=is_thorough) if is_looked_through else ()
+    if faults and are_of_terms(faults):
+        return Check("index-file", "bad", f"{path}: its extra terms are damaged", rebuild_terms_of(store), faults)
     if faults:
         return Check("index-file", "bad", f"{path} is damaged", "tierdeck embed --rebuild", faults)
     text = f"{path}, {size:,} bytes" + (f", made for {model}" if model else "")
@@ -61,6 +64,9 @@ def check_index_file(store: Store, *, is_thorough: bool) -> Check:
 
 
 def _index_faults(conn: apsw.Connection, *, is_thorough: bool) -> tuple[str, ...]:
+    unusable = unusable_terms(conn)
+    if unusable:  # SQLite's own check ends at a table that can't be opened
+        return unusable
     pragma = "integrity_check" if is_thorough else "quick_check"
     found = tuple(line for row in conn.execute(f"PRAGMA {pragma}({DETAILS})") for line in str(row[0]).splitlines())
     if found != ("ok",):

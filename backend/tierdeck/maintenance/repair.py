@@ -1,19 +1,17 @@
-"""What doctor found and can mend: each in one transaction, after a backup."""
+"""What doctor found and can mend: in the store each in one transaction, after a backup."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
 import apsw
 
-from tierdeck import db, migrate
+from tierdeck import migrate
 from tierdeck.errors import InvalidValueError, ReadOnlyStoreError
-from tierdeck.index.file import index_errors, open_for_writing
-from tierdeck.index.path import index_path
 from tierdeck.maintenance.backup import backup
+from tierdeck.maintenance.index_repair import INDEX_REPAIRS
 from tierdeck.maintenance.promotion_checks import REPAIR_LOG
 from tierdeck.maintenance.row_checks import delete_orphans
 from tierdeck.maintenance.schema_check import promised_objects, real_objects
@@ -25,9 +23,12 @@ from tierdeck.store import Store, StoreKind
 
 @dataclass(frozen=True, slots=True)
 class RepairReport:
-    """What was mended: (name of the check, what was done) in the order of `REPAIRS`; the backup made before."""
+    """What was mended: (name of the check, what was done) in the order of `REPAIRS`; the backup made before.
 
-    backup: Path
+    None where only the index file was mended.
+    """
+
+    backup: Path | None
     done: tuple[tuple[str, str], ...]
 
 
@@ -40,27 +41,31 @@ def repair(store: Store, names: Sequence[str], *, actor: str = "doctor") -> Repa
         names: of `REPAIRS`: "search-index" builds the full-text index anew from the memories, "orphans" deletes our
             rows of memories that are gone, "schema" puts back a missing index or trigger in a store of ours,
             "promotion-counts" counts the accesses anew, "promotion-log" lets a log whose end was cut off go on,
-            "vector-bits" makes the bits of the vectors anew, without asking a model.
+            "vector-bits" makes the bits of the vectors anew, without asking a model, and "extra-terms" the terms
+            that search inside words goes by: these two in the index file alone, also of a store that is only read.
         actor: who mends; stands in the record that the log keeps.
 
     Raises:
         InvalidValueError: a name is none that can be mended; nothing was changed.
-        ReadOnlyStoreError: the store is open for reading.
+        ReadOnlyStoreError: the store is open for reading, and more than its index file is to be mended.
         DamagedStoreError: the file itself is damaged; nothing was changed.
+        IndexFileError: the index file can't be used; what came before in the order is mended.
     """
     unknown = [name for name in names if name not in REPAIRS]
     if unknown or not names:
         what = f"{unknown[0]!r} is none of" if unknown else "name at least one of"
         raise InvalidValueError(f"repair {store.path}: {what} {', '.join(REPAIRS)}")
-    if store.read_only:
+    in_store = [name for name in _STORE_REPAIRS if name in names]
+    if in_store and store.read_only:
         raise ReadOnlyStoreError(
             f"repair {store.path}: it is open for reading", hint="adopt it first, or open it to write"
         )
-    kept = backup(store, migrate.backup_path(store.path, "repair")).path
+    kept = backup(store, migrate.backup_path(store.path, "repair")).path if in_store else None
     done = []
-    for name in (known for known in REPAIRS if known in names):
+    for name in in_store:
         with store.writing() as conn:
-            done.append((name, REPAIRS[name](_Patient(store, conn, actor))))
+            done.append((name, _STORE_REPAIRS[name](_Patient(store, conn, actor))))
+    done += [(name, mend(store)) for name, mend in INDEX_REPAIRS.items() if name in names]
     return RepairReport(kept, tuple(done))
 
 
@@ -125,30 +130,12 @@ def _go_on_with_log(patient: _Patient) -> str:
     return f"it goes on from row {accepted.new_head.partition(':')[0]}; that it was cut stays on record"
 
 
-def _rebuild_bits(patient: _Patient) -> str:
-    """In the index file: the store's own transaction around it writes nothing."""
-    # Here, not above: numpy is loaded only where it is needed.
-    from tierdeck.vectors.bit_check import rebuild_bits
-    from tierdeck.vectors.model_record import current_model
-
-    path = index_path(patient.store)
-    if not path.exists():
-        return "nothing: there is no index file"
-    with closing(open_for_writing(patient.store)) as conn, index_errors(path), db.transaction(conn):
-        model = current_model(conn)
-        if model is None:
-            return "nothing: there is no vector"
-        rebuild_bits(conn, model)
-        chunks = conn.execute("SELECT count(*) FROM bit_chunk").get
-        return f"the bits of the vectors in {chunks:,} chunk{'' if chunks == 1 else 's'} were made anew"
-
-
-REPAIRS: dict[str, Callable[[_Patient], str]] = {
+_STORE_REPAIRS: dict[str, Callable[[_Patient], str]] = {
     "schema": _put_back_objects,
     "search-index": _rebuild_search_index,
     "orphans": _clear_orphans,
     "promotion-counts": _count_anew,
     "promotion-log": _go_on_with_log,
-    "vector-bits": _rebuild_bits,
 }
+REPAIRS = (*_STORE_REPAIRS, *INDEX_REPAIRS)
 """What can be mended, by the name of its check. The schema first: an index is only kept by its triggers."""

@@ -1,12 +1,13 @@
 """The extra terms brought up to the store: what changed, or everything where the store can't say what did.
 
-Texts are read in short reads and cut up outside any transaction; each group of memories commits by itself, so that
-a run that is stopped or killed loses little and the next one goes on.
+Texts are read and cut up inside the transaction that keeps their terms, a few hundred at a time: of two runs that
+read first and wrote later, the later one would put older terms in place of newer ones. Each group of memories
+commits by itself, so that a run that is stopped or killed loses little and the next one goes on.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import partial
@@ -22,7 +23,7 @@ from tierdeck.store.rows import as_bytes, text_of
 from tierdeck.terms.of_text import terms_of_text
 from tierdeck.terms.term_table import (
     ROWS,
-    TermProgress,
+    drop_terms,
     prepare_terms,
     put_rows,
     read_progress,
@@ -30,7 +31,14 @@ from tierdeck.terms.term_table import (
     save_progress,
     text_hash,
 )
-from tierdeck.terms.vocabulary import needs_vocabulary, save_vocabulary, words_of_index
+from tierdeck.terms.vocabulary import (
+    VOCABULARY,
+    empty_vocabulary,
+    has_vocabulary,
+    needs_vocabulary,
+    save_vocabulary,
+    words_of_index,
+)
 
 _PAGE_ROWS = 512
 _PAGE_BYTES = 4_000_000
@@ -44,7 +52,11 @@ class _Page:
     texts: tuple[tuple[int, str], ...]
     end: int
     node: str | None = None
-    has_gone: bool = False
+    gone_seq: int = 0
+
+
+class _AnewError(Exception):
+    """Somebody threw the terms away while they were made, or rows of them were lost: all texts are looked at."""
 
 
 def fill_terms(store: Store, *, should_stop: Callable[[], bool] | None = None) -> bool:
@@ -63,17 +75,37 @@ def fill_terms(store: Store, *, should_stop: Callable[[], bool] | None = None) -
         return bring_up(conn, store, should_stop or (lambda: False))
 
 
+def rebuild_terms(store: Store, *, should_stop: Callable[[], bool] | None = None) -> bool:
+    """Throw the extra terms and the list of words away, in whatever state they are, and make them anew.
+
+    Args, Returns and Raises as `fill_terms`.
+    """
+    with closing(open_for_writing(store)) as conn, index_errors(index_path(store)):
+        with db.transaction(conn):
+            drop_terms(conn)
+            conn.execute(f"DROP TABLE IF EXISTS {VOCABULARY}")
+            empty_vocabulary(conn)
+        return bring_up(conn, store, should_stop or (lambda: False))
+
+
 def bring_up(conn: apsw.Connection, store: Store, should_stop: Callable[[], bool]) -> bool:
-    """The same on an index file that is open for writing."""
+    """The same on an index file that is open for writing; terms that turn out to be damaged are made anew."""
     with db.transaction(conn):
         prepare_terms(conn)
-    return _bring_up_rows(conn, store, should_stop) and _bring_up_words(conn, store, should_stop)
+    try:
+        is_done = _bring_up_rows(conn, store, should_stop)
+    except apsw.CorruptError:
+        with db.transaction(conn):
+            drop_terms(conn)
+            prepare_terms(conn)
+        is_done = _bring_up_rows(conn, store, should_stop)
+    return is_done and _bring_up_words(conn, store, should_stop)
 
 
 def _bring_up_words(conn: apsw.Connection, store: Store, should_stop: Callable[[], bool]) -> bool:
     """Take in the store's words anew, when it is of another size than when that was done."""
     rows = int(conn.execute(f"SELECT count(*) FROM {ROWS}").get)
-    if not needs_vocabulary(conn, rows):
+    if not needs_vocabulary(conn, rows) and (has_vocabulary(conn) or not rows):
         return True
     if should_stop():
         return False
@@ -85,39 +117,74 @@ def _bring_up_words(conn: apsw.Connection, store: Store, should_stop: Callable[[
 
 
 def _bring_up_rows(conn: apsw.Connection, store: Store, should_stop: Callable[[], bool]) -> bool:
-    progress = read_progress(conn)
-    if has_changes(store):
-        if progress.is_whole and is_same_history(store, progress.seen_seq, progress.seen_node):
-            return _follow(conn, store, progress, should_stop)
-        seq, node = last_change(store)  # before the look: what changes during it is looked at again
-        return _all(conn, store, TermProgress(True, seq, node), should_stop)
-    return _all(conn, store, TermProgress(is_whole=True), should_stop)
+    keeps = has_changes(store)
+    while True:
+        progress = read_progress(conn)
+        try:
+            if keeps and progress.is_whole and is_same_history(store, progress.seen_seq, progress.seen_node):
+                return _follow(conn, store, should_stop)
+            return _all(conn, store, progress.build, should_stop)
+        except _AnewError:
+            continue
 
 
-def _follow(conn: apsw.Connection, store: Store, progress: TermProgress, should_stop: Callable[[], bool]) -> bool:
-    has_gone = False
-    while page := store.read(partial(_changes_page, after_seq=progress.seen_seq)):
-        if should_stop():
-            return False
-        made = [(n, text_hash(text), terms_of_text(text)) for n, text in page.texts]
-        progress = replace(progress, seen_seq=page.end, seen_node=page.node)
+def _follow(conn: apsw.Connection, store: Store, should_stop: Callable[[], bool]) -> bool:
+    while not should_stop():
         with db.transaction(conn):
-            put_rows(conn, made)
-            save_progress(conn, progress)
-        has_gone = has_gone or page.has_gone
-    return not has_gone or _remove_gone(conn, store, should_stop)
+            # Another run may have gone on, or thrown everything away.
+            progress = read_progress(conn)
+            if not progress.is_whole:
+                raise _AnewError
+            page = store.read(partial(_changes_page, after_seq=progress.seen_seq))
+            if page is None:
+                break
+            put_rows(conn, [(n, text_hash(text), terms_of_text(text)) for n, text in page.texts])
+            gone_seq = page.gone_seq or progress.gone_seq
+            save_progress(conn, replace(progress, seen_seq=page.end, seen_node=page.node, gone_seq=gone_seq))
+    else:
+        return False
+    more = _rows_too_many(conn, store)
+    if more < 0:
+        with db.transaction(conn):
+            save_progress(conn, replace(read_progress(conn), is_whole=False))
+        raise _AnewError
+    return not (more or progress.gone_seq) or _remove_gone(conn, store, should_stop)
 
 
-def _all(conn: apsw.Connection, store: Store, done: TermProgress, should_stop: Callable[[], bool]) -> bool:
+def _rows_too_many(conn: apsw.Connection, store: Store) -> int:
+    """How many more memories are known than the store has; negative when some are not, 0 too while others write.
+
+    A memory that was deleted and added again between two runs leaves its old rowid behind, and no word of it.
+    """
+    with db.transaction(conn):
+        progress = read_progress(conn)
+        known = int(conn.execute(f"SELECT count(*) FROM {ROWS}").get)
+        sql = "SELECT (SELECT count(*) FROM nodes), EXISTS (SELECT 1 FROM td_change WHERE seq > ?)"
+        rows, has_more = store.read(lambda look: look.execute(sql, (progress.seen_seq,)).get)
+    return 0 if has_more or not progress.is_whole else known - int(rows)
+
+
+def _all(conn: apsw.Connection, store: Store, build: int, should_stop: Callable[[], bool]) -> bool:
     """Look at every memory, newest first, and make the terms of those whose text is another."""
-    for page in _pages(store):
+    # Before the look: what changes during it is looked at again.
+    seq, node = last_change(store) if has_changes(store) else (0, None)
+    below: int | None = (1 << 63) - 1
+    while below is not None:
         if should_stop():
             return False
-        _put_changed(conn, page.texts)
+        with db.transaction(conn):
+            if read_progress(conn).build != build:
+                raise _AnewError
+            page = store.read(partial(_rowid_page, below=below))
+            _put_changed(conn, page.texts if page else ())
+        below = page.end if page else None
     if not _remove_gone(conn, store, should_stop):
         return False
     with db.transaction(conn):
-        save_progress(conn, done)
+        progress = read_progress(conn)
+        if progress.build != build:
+            raise _AnewError
+        save_progress(conn, replace(progress, is_whole=True, seen_seq=seq, seen_node=node))
     return True
 
 
@@ -132,27 +199,28 @@ def _put_changed(conn: apsw.Connection, texts: tuple[tuple[int, str], ...]) -> N
         )
     }
     hashed = [(n, text_hash(text), text) for n, text in texts]
-    made = [(n, digest, terms_of_text(text)) for n, digest, text in hashed if known.get(n) != digest]
-    if made:
-        with db.transaction(conn):
-            put_rows(conn, made)
+    put_rows(conn, [(n, digest, terms_of_text(text)) for n, digest, text in hashed if known.get(n) != digest])
 
 
 def _remove_gone(conn: apsw.Connection, store: Store, should_stop: Callable[[], bool]) -> bool:
     """Take out what has no memory any more, in ranges of rowids."""
+    gone_seq = read_progress(conn).gone_seq
     lowest = -(1 << 63)
     while not should_stop():
-        known = [
-            int(row[0])
-            for row in conn.execute(f"SELECT n FROM {ROWS} WHERE n > ? ORDER BY n LIMIT ?", (lowest, _CHECK_ROWS))
-        ]
-        if not known:
-            return True
-        there = set(store.read(partial(_rowids, first=known[0], last=known[-1])))
-        gone = [n for n in known if n not in there]
-        if gone:
-            with db.transaction(conn):
-                remove_rows(conn, gone)
+        with db.transaction(conn):
+            known = [
+                int(row[0])
+                for row in conn.execute(
+                    f"SELECT n FROM {ROWS} WHERE n > ? ORDER BY n LIMIT ?", (lowest, _CHECK_ROWS)
+                )
+            ]
+            if not known:
+                progress = read_progress(conn)
+                if progress.gone_seq == gone_seq:  # else another run saw more of them go meanwhile
+                    save_progress(conn, replace(progress, gone_seq=0))
+                return True
+            there = set(store.read(partial(_rowids, first=known[0], last=known[-1])))
+            remove_rows(conn, [n for n in known if n not in there])
         lowest = known[-1]
     return False
 
@@ -160,13 +228,6 @@ def _remove_gone(conn: apsw.Connection, store: Store, should_stop: Callable[[], 
 def _rowids(conn: apsw.Connection, first: int, last: int) -> list[int]:
     rows = conn.execute("SELECT rowid FROM nodes WHERE rowid BETWEEN ? AND ?", (first, last))
     return [int(row[0]) for row in rows]
-
-
-def _pages(store: Store) -> Iterator[_Page]:
-    below = (1 << 63) - 1
-    while page := store.read(partial(_rowid_page, below=below)):
-        below = page.end
-        yield page
 
 
 def _rowid_page(conn: apsw.Connection, below: int) -> _Page | None:
@@ -187,7 +248,7 @@ def _rowid_page(conn: apsw.Connection, below: int) -> _Page | None:
 def _changes_page(conn: apsw.Connection, after_seq: int) -> _Page | None:
     texts: list[tuple[int, str]] = []
     seen: tuple[int, str] | None = None
-    has_gone = False
+    gone_seq = 0
     total = 0
     rows = conn.execute(
         f"SELECT c.seq, CAST(c.node_id AS BLOB), n.rowid, {as_bytes('n.content')} FROM td_change c"
@@ -197,10 +258,10 @@ def _changes_page(conn: apsw.Connection, after_seq: int) -> _Page | None:
     for seq, raw_id, n, content in rows:
         seen = (int(seq), text_of(raw_id))
         if n is None:
-            has_gone = True
+            gone_seq = int(seq)
             continue
         texts.append((int(n), text_of(content)))
         total += len(texts[-1][1])
         if total > _PAGE_BYTES:
             break
-    return None if seen is None else _Page(tuple(texts), *seen, has_gone)
+    return None if seen is None else _Page(tuple(texts), *seen, gone_seq)

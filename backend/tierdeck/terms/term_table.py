@@ -36,25 +36,39 @@ CREATE INDEX IF NOT EXISTS {ROWS}_partial ON {ROWS} (n) WHERE is_partial;
 """
 
 
+# What FTS5 keeps the terms in; `docsize` has a row for each memory with terms.
+HELD = f"{TERMS}_docsize"
+_TABLES = frozenset((TERMS, ROWS, HELD, f"{TERMS}_data", f"{TERMS}_idx", f"{TERMS}_config"))
+
+
 @dataclass(frozen=True, slots=True)
 class TermProgress:
     """How far the terms are: whether every memory was looked at once, and up to which change of the store.
 
     `seen_seq` and `seen_node` name the newest change that was taken in; 0 and None where a store keeps none.
+    `gone_seq` is the newest one by which a memory went while its terms may still be there, 0 when none are. `build`
+    is another number after everything was thrown away.
     """
 
     is_whole: bool = False
     seen_seq: int = 0
     seen_node: str | None = None
+    gone_seq: int = 0
+    build: int = 0
 
 
 def prepare_terms(conn: apsw.Connection) -> None:
-    """Make the tables where they are missing, anew when they are of other rules; in the caller's transaction."""
-    if has_terms(conn) and get_setting(conn, "terms_rules") != RULES:
-        conn.execute(f"DROP TABLE {TERMS}; DROP TABLE {ROWS}")
-        save_progress(conn, TermProgress())
+    """Make the tables where they are missing, anew when they are of other rules or don't hold what they should.
+
+    Inside the caller's transaction.
+    """
+    has_any = conn.execute("SELECT 1 FROM sqlite_master WHERE name IN (?, ?)", (TERMS, ROWS)).fetchone()
+    if has_any and (get_setting(conn, "terms_rules") != RULES or table_fault(conn) is not None):
+        drop_terms(conn)
     conn.execute(_SCHEMA)
     set_setting(conn, "terms_rules", RULES)
+    if not isinstance(get_setting(conn, "terms_held"), int):  # made by a version that did not count
+        set_setting(conn, "terms_held", _count(conn, HELD))
 
 
 def has_terms(conn: apsw.Connection) -> bool:
@@ -62,23 +76,68 @@ def has_terms(conn: apsw.Connection) -> bool:
     return conn.execute("SELECT 1 FROM sqlite_master WHERE name = ?", (TERMS,)).fetchone() is not None
 
 
+def table_fault(conn: apsw.Connection) -> str | None:
+    """What is wrong with the tables by themselves, as the end of a sentence; None when nothing is."""
+    there = {str(row[0]) for row in conn.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+    missing = sorted(_TABLES - there)
+    if missing:
+        return f"table {missing[0]} is missing"
+    try:
+        conn.execute(f"SELECT 1 FROM {TERMS} LIMIT 0").fetchall()
+        conn.execute(f"SELECT n, text_hash, is_partial FROM {ROWS} LIMIT 0").fetchall()
+        held = _count(conn, HELD)
+    except (apsw.SQLError, apsw.CorruptError) as e:
+        return f"they can't be opened ({e})"
+    noted = get_setting(conn, "terms_held")
+    if isinstance(noted, int) and noted != held:
+        return f"{held:,} memories have some, not {noted:,}"
+    return None
+
+
+def drop_terms(conn: apsw.Connection) -> None:
+    """Throw the tables away, in whatever state they are; inside the caller's transaction."""
+    begin_anew(conn)
+    conn.execute(f"DROP TABLE IF EXISTS {ROWS}")
+    try:
+        with conn:
+            conn.execute(f"DROP TABLE IF EXISTS {TERMS}")
+    except (apsw.SQLError, apsw.CorruptError):  # FTS5 can't open what lacks its own tables, not even to drop it
+        conn.pragma("writable_schema", True)
+        conn.execute("DELETE FROM sqlite_master WHERE name = ?", (TERMS,))
+        conn.pragma("writable_schema", "RESET")
+    for name in sorted(_TABLES):
+        conn.execute(f"DROP TABLE IF EXISTS {name}")
+
+
+def begin_anew(conn: apsw.Connection) -> None:
+    """Note that nothing is held any more; inside the transaction that takes it out."""
+    build = read_progress(conn).build + 1
+    save_progress(conn, TermProgress())
+    set_setting(conn, "terms_build", build)
+    set_setting(conn, "terms_held", 0)
+
+
 def read_progress(conn: apsw.Connection) -> TermProgress:
     """How far the terms are; nothing yet where they were made by other rules."""
+    build = _number(conn, "terms_build")
     if get_setting(conn, "terms_rules") != RULES:
-        return TermProgress()
-    seq, node = get_setting(conn, "terms_seen_seq"), get_setting(conn, "terms_seen_node")
+        return TermProgress(build=build)
+    node = get_setting(conn, "terms_seen_node")
     return TermProgress(
         is_whole=get_setting(conn, "terms_whole") == 1,
-        seen_seq=seq if isinstance(seq, int) else 0,
+        seen_seq=_number(conn, "terms_seen_seq"),
         seen_node=node if isinstance(node, str) else None,
+        gone_seq=_number(conn, "terms_gone_seq"),
+        build=build,
     )
 
 
 def save_progress(conn: apsw.Connection, progress: TermProgress) -> None:
-    """Note how far the terms are; inside the caller's transaction."""
+    """Note how far the terms are; inside the caller's transaction. `build` stays as it is."""
     set_setting(conn, "terms_whole", int(progress.is_whole))
     set_setting(conn, "terms_seen_seq", progress.seen_seq)
     set_setting(conn, "terms_seen_node", progress.seen_node)
+    set_setting(conn, "terms_gone_seq", progress.gone_seq)
 
 
 def text_hash(text: str) -> bytes:
@@ -88,12 +147,14 @@ def text_hash(text: str) -> bytes:
 
 def put_rows(conn: apsw.Connection, rows: Iterable[tuple[int, bytes, TextTerms]]) -> None:
     """Put memories' terms in, in place of those they had; inside the caller's transaction."""
+    more = 0
     for n, digest, made in rows:
-        if conn.execute(f"SELECT 1 FROM {ROWS} WHERE n = ?", (n,)).fetchone():
-            conn.execute(f"DELETE FROM {TERMS} WHERE rowid = ?", (n,))
+        more -= _take_out(conn, n)
         if made.terms:
             conn.execute(f"INSERT INTO {TERMS} (rowid, terms) VALUES (?, ?)", (n, " ".join(sorted(made.terms))))
+            more += 1
         conn.execute(f"INSERT OR REPLACE INTO {ROWS} VALUES (?, ?, ?)", (n, digest, made.is_partial))
+    _add_held(conn, more)
 
 
 def empty_terms(conn: apsw.Connection) -> None:
@@ -103,11 +164,38 @@ def empty_terms(conn: apsw.Connection) -> None:
     """
     if has_terms(conn):
         conn.execute(f"INSERT INTO {TERMS} ({TERMS}) VALUES ('delete-all'); DELETE FROM {ROWS}")
-        save_progress(conn, TermProgress())
+        begin_anew(conn)
 
 
 def remove_rows(conn: apsw.Connection, numbers: Iterable[int]) -> None:
     """Take memories out; inside the caller's transaction."""
+    less = 0
     for n in numbers:
-        conn.execute(f"DELETE FROM {TERMS} WHERE rowid = ?", (n,))
+        less += _take_out(conn, n)
         conn.execute(f"DELETE FROM {ROWS} WHERE n = ?", (n,))
+    _add_held(conn, -less)
+
+
+def _take_out(conn: apsw.Connection, n: int) -> int:
+    """Delete a memory's terms, and say of how many memories there were some.
+
+    Asked of FTS5's own list and not of `term_row`: what is inserted over terms that are there stands beside them.
+    """
+    if conn.execute(f"SELECT 1 FROM {HELD} WHERE id = ?", (n,)).fetchone() is None:
+        return 0
+    conn.execute(f"DELETE FROM {TERMS} WHERE rowid = ?", (n,))
+    return 1
+
+
+def _add_held(conn: apsw.Connection, more: int) -> None:
+    if more:
+        set_setting(conn, "terms_held", _number(conn, "terms_held") + more)
+
+
+def _number(conn: apsw.Connection, key: str) -> int:
+    value = get_setting(conn, key)
+    return value if isinstance(value, int) else 0
+
+
+def _count(conn: apsw.Connection, table: str) -> int:
+    return int(conn.execute(f"SELECT count(*) FROM {table}").get)

@@ -55,6 +55,7 @@ def test_an_index_out_of_step_finds_every_memory_again_after_the_rebuild(store: 
         with opened.writing() as conn:
             conn.execute("DELETE FROM nodes WHERE id = ?", (ids[1],))
         assert matching(opened, "heron") == ids[2:]
+    assert report.backup is not None
     assert verify_backup(report.backup).problems == ()
 
 

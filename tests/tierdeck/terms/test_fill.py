@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from pathlib import Path
 
 import apsw
@@ -9,7 +10,7 @@ import pytest
 
 from tests.tierdeck.search.memories import remember, texts
 from tests.tierdeck.terms.kept_terms import Rows, kept_terms
-from tierdeck.index.file import rebuild_index
+from tierdeck.index.file import open_for_writing, rebuild_index
 from tierdeck.index.path import index_path
 from tierdeck.model import NodeChanges
 from tierdeck.search import hybrid_search
@@ -71,6 +72,76 @@ def test_a_restored_backup_is_looked_through_anew(store: Store, tmp_path: Path) 
     assert texts(hybrid_search(store, "checkout", alpha=0)) == ["oldCheckoutId"]
     fill_terms(store)
     assert len(kept_terms(store)) == 1
+
+
+def test_a_run_that_was_stopped_before_it_took_out_what_is_gone_leaves_that_to_the_next(store: Store) -> None:
+    remember(store, "getThingId", "getOtherId")
+    fill_terms(store)
+    with store.writing() as conn:
+        conn.execute("DELETE FROM nodes WHERE pk = 1")
+    asked = iter([False, False, True])
+    assert not fill_terms(store, should_stop=lambda: next(asked))
+    assert len(kept_terms(store)) == 2
+    assert fill_terms(store)
+    assert list(kept_terms(store)) == [2]
+
+
+@pytest.mark.parametrize("is_whole", [False, True])
+def test_a_run_goes_on_rightly_when_all_terms_are_thrown_away_meanwhile(
+    store: Store, monkeypatch: pytest.MonkeyPatch, is_whole: bool
+) -> None:
+    """As a purge in another process does."""
+    monkeypatch.setattr(fill, "_PAGE_ROWS", 5)
+    remember(store, "getFirstId")
+    if is_whole:
+        fill_terms(store)
+    remember(store, *(f"getThing{n}Id" for n in range(20)))
+    asked = 0
+
+    def purge() -> bool:
+        nonlocal asked
+        asked += 1
+        if asked == 3:
+            with closing(open_for_writing(store)) as conn, conn:
+                term_table.empty_terms(conn)
+        return False
+
+    assert fill_terms(store, should_stop=purge)
+    assert asked > 3
+    assert len(kept_terms(store)) == 21
+    assert kept_terms(store) == made_anew(store)
+
+
+def test_two_runs_at_once_leave_no_older_terms(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever the first has looked at when the second overtakes it, and wherever it is stopped after that."""
+    monkeypatch.setattr(fill, "_PAGE_ROWS", 5)
+    ids = remember(store, *(f"getThing{n}Id" for n in range(20)))
+    for stopped_at in range(2, 12):
+        asked = 0
+
+        def overtake(stopped_at: int = stopped_at) -> bool:
+            nonlocal asked
+            asked += 1
+            if asked == stopped_at - 1:
+                edit_node(store, ids[stopped_at], NodeChanges(content=f"loadOther{stopped_at}"), actor="t")
+                fill_terms(store)
+            return asked == stopped_at
+
+        fill_terms(store, should_stop=overtake)
+        fill_terms(store)
+        assert kept_terms(store) == made_anew(store)
+
+
+def test_words_that_were_lost_are_taken_in_again(store: Store) -> None:
+    remember(store, "redis mysql")
+    fill_terms(store)
+    for damage in ("DROP TABLE vocabulary", "DELETE FROM vocabulary"):
+        with closing(open_for_writing(store)) as conn:
+            conn.execute(damage)
+        fill_terms(store)
+        index = terms_of(store)
+        assert index is not None
+        assert index.words_with_prefix("red", 5) == [("redi", 1)]
 
 
 def test_terms_of_older_rules_are_made_anew(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:

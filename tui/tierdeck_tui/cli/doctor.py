@@ -32,7 +32,7 @@ _ROLES: dict[CheckState, Role] = {"ok": "good", "info": "muted", "warn": "warnin
     "names",
     multiple=True,
     type=click.Choice(list(REPAIRS)),
-    help="Mend this, after a backup. Repeatable.",
+    help="Mend this, in the store after a backup. Repeatable.",
 )
 @click.option("--thorough", is_flag=True, help="Also read every index and look for secrets in every memory.")
 @click.pass_obj
@@ -63,7 +63,8 @@ def _examined(run: Run, *, is_thorough: bool) -> Health:
 def _repair(run: Run, names: tuple[str, ...]) -> None:
     with run.open() as store:
         report = repair(store, names, actor=run.actor)
-    talk(f"the backup is {report.backup}")
+    if report.backup is not None:
+        talk(f"the backup is {report.backup}")
     for name, done in report.done:
         talk(f"{name}: {done}")
 

@@ -153,12 +153,12 @@ def _embed(
 
 def _check_index(store: Store) -> None:
     """Refuse to end well beside an index that search can't use."""
-    from tierdeck.index.file import REBUILD_HINT
     from tierdeck.maintenance.index_checks import check_index_file
 
     found = check_index_file(store, is_thorough=False)
     if found.state == "bad":
-        raise IndexFileError(f"use index {found.text}: {found.details[0]}", hint=REBUILD_HINT)
+        hint = f"`{found.fix}` makes it anew; search by word works without it"
+        raise IndexFileError(f"use index {found.text}: {found.details[0]}", hint=hint)
 
 
 def _remove_index(store: Store, choice: ModelChoice, *, is_sure: bool) -> None:

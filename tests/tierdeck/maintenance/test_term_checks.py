@@ -238,6 +238,15 @@ def test_a_large_store_is_looked_at_in_ranges_and_a_lost_row_is_found_by_its_num
     assert looked_at(filled).state == "bad"
 
 
+def test_of_long_texts_no_more_is_looked_at_than_asked_for(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(term_check, "SAMPLED_CHARS", 50_000)
+    monkeypatch.setattr(term_check, "_PAGE_BYTES", 10_000)
+    remember(store, *(f"getThing{n}Id " * 1_000 for n in range(20)))
+    fill_terms(store)
+    assert "of 5 memories" in looked_at(store).text
+    assert "of 20 memories" in looked_at(store, is_thorough=True).text
+
+
 @pytest.fixture(params=["adopted", "only read"])
 def others(request: pytest.FixtureRequest, family_store_path: Path) -> Iterator[Store]:
     """A store of another program's with some names in it, adopted or as it is, its terms made."""

@@ -4,7 +4,8 @@
 
 DIR of `--data` (or TIERDECK_BENCH_DATA) holds judged collections; the stores are made from their documents once
 (`scale_store`), and most queries are theirs. All that is compared is asked in turns in one process, after one
-answer that does not count; first answers and memory are taken in new processes. Recall is measured on the raw
+answer that does not count, the process awake; what is rested has slept before, and is there to see, not to compare
+with what has not. First answers and memory are taken in new processes. Recall is measured on the raw
 cosine against every vector. The pass is one product of all float32 vectors, mapped from a file, with a query, once
 by the library's threads and once by one: no search that reads them all can be faster. Others are installed into an
 environment of the benchmark's own and compared at 20k and 100k.
@@ -41,7 +42,7 @@ from tests.bench.search_peers import PACKAGES, PEERS, Peer, checked_peers, peers
 from tests.bench.search_process import first_answers, memory_above_store
 from tests.bench.search_queries import Asked, asked_queries
 from tests.bench.search_reach import Measured, reach
-from tests.bench.turns import Contestant, in_turns, load_average
+from tests.bench.turns import Contestant, in_turns, load_average, rested
 from tierdeck.embed.local import LocalEmbedder
 from tierdeck.model import NodeFilter
 
@@ -128,16 +129,18 @@ def measure_meaning(bench: Bench, others: Sequence[Peer]) -> Measured:
     passes = Passes(vectors, queries, SLOW_EVERY)
     vec0 = Contestant("plain vec0", lambda n: ours.plain_vec0(queries[n]), numbers_of, every=SLOW_EVERY)
     leg = Contestant("our meaning leg", partial(_meaning, bench, EVERYTHING.node_filter), numbers_of)
+    vec0_rested, leg_rested = rested(vec0), rested(leg)
     limits = LegLimits(bench.made, ours.plain)
     rivals = [_rival(peer, bench, ALL_ROWS) for peer in others]
-    in_turns([*passes.contestants, vec0, leg, limits.signs, limits.reads, *rivals], len(queries), bench.budget_s)
+    beside = (vec0_rested, leg, leg_rested, limits.signs, limits.reads, *rivals)
+    in_turns([*passes.contestants, vec0, *beside], len(queries), bench.budget_s)
     measured = Measured(bench.made.rows, passes, vec0, leg, bench.recalls(leg, EVERYTHING.name), limits=limits)
     measured.flat = next((one for one in rivals if "flat" in one.name), None)
     head = f"{'wall ms':>10}{'CPU ms':>10}{'of vec0':>10}{'of a pass':>11}  recall@10  @{WANTED}"
     print(f"  {f'nearest {WANTED}':33}{head}")
-    for one in (*passes.contestants, vec0, leg, limits.signs, limits.reads, *rivals):
-        right = EVERYTHING if one is leg else ALL_ROWS
-        has_found = one in (vec0, leg, *rivals)
+    for one in (*passes.contestants, vec0, *beside):
+        right = EVERYTHING if one in (leg, leg_rested) else ALL_ROWS
+        has_found = one not in (*passes.contestants, limits.signs, limits.reads)
         _print_meaning(one, measured, bench.recalls(one, right.name) if has_found else ())
     return measured
 
@@ -173,7 +176,7 @@ def measure_hybrid(bench: Bench, others: Sequence[Peer], measured: Measured) -> 
     measured.hybrid, measured.typing = Contestant("our hybrid", search), Contestant("our hybrid, typing", type_on)
     measured.passes_beside_hybrid = passes
     rivals = [_hybrid_rival(peer, peer.hybrid, asked) for peer in others if peer.hybrid is not None]
-    ours = (measured.hybrid, measured.typing, measured.words)
+    ours = (measured.hybrid, rested(measured.hybrid), measured.typing, measured.words)
     in_turns([*passes.contestants, *ours, *rivals], len(asked), bench.budget_s)
     print(f"  {'hybrid':33}{'p50 ms':>10}{'p95 ms':>10}{'CPU ms':>10}{'p50 of a pass':>15}{'p95':>15}")
     for one in (*ours, *rivals):

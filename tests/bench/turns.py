@@ -12,13 +12,17 @@ import numpy as np
 
 MIN_ROUNDS = 3
 # The threads of a linear algebra library spin so long after their work, and would count as the next one's CPU time.
+# Awake: on a virtual machine a core that slept for 50 ms needs two to three times as long for the next 6 ms of work
+# on much memory (page tables and caches are cold), and a tenth longer for 240 ms.
 REST_S = 0.03
+ASLEEP_S = 0.2
 
 
 @dataclass
 class Contestant:
     """Answers a query by its number with the numbers of memories, best first; `every` thins the slow ones out.
 
+    `is_rested`: the process sleeps before each answer, as it does between what a person asks.
     Times are in milliseconds; CPU is that of all threads; `faults` are pages touched for the first time.
     `to_numbers` is not measured; it is needed when an answer is no list of numbers yet.
     """
@@ -27,6 +31,7 @@ class Contestant:
     ask: Callable[[int], Sequence[object]]
     to_numbers: Callable[[Sequence[object]], Sequence[int]] | None = None
     every: int = 1
+    is_rested: bool = False
     wall_ms: list[float] = field(default_factory=list)
     cpu_ms: list[float] = field(default_factory=list)
     faults: list[int] = field(default_factory=list)
@@ -34,7 +39,7 @@ class Contestant:
 
     def once(self, number: int) -> None:
         """One query, measured."""
-        time.sleep(REST_S)
+        _rest(is_asleep=self.is_rested)
         faults = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
         wall, cpu = time.perf_counter(), time.process_time()
         answer = self.ask(number)
@@ -62,6 +67,20 @@ class Contestant:
     def cpu_quantile_ms(self, part: float) -> float:
         """That part of the answers took less of all threads together."""
         return float(np.quantile(self.cpu_ms, part))
+
+
+def rested(one: Contestant) -> Contestant:
+    """The same asked after sleep, every tenth time."""
+    return Contestant("  after 0.2 s of sleep", one.ask, one.to_numbers, every=10, is_rested=True)
+
+
+def _rest(*, is_asleep: bool) -> None:
+    if is_asleep:
+        time.sleep(ASLEEP_S)
+        return
+    until = time.perf_counter() + REST_S
+    while time.perf_counter() < until:
+        pass
 
 
 def in_turns(contestants: Sequence[Contestant], queries: int, budget_s: float) -> None:

@@ -12,9 +12,8 @@ from tierdeck.errors import EmbeddingError, IndexFileError
 from tierdeck.index.file import index_errors, open_for_reading
 from tierdeck.index.path import index_path
 from tierdeck.store import Store
-from tierdeck.terms.near_words import most_edits, near_words
 from tierdeck.terms.term_table import ROWS, TERMS, TermProgress, has_terms, read_progress
-from tierdeck.terms.vocabulary import WordRows, has_vocabulary, word_rows, words_with_initial, words_with_prefix
+from tierdeck.terms.vocabulary import WordRows, has_vocabulary, word_rows, words_from, words_with_prefix
 
 FileKey = tuple[int, int]
 """A file's device and inode: another file at the same path has another one."""
@@ -103,14 +102,10 @@ class TermIndex:
         with self._lock, index_errors(self._path):
             return word_rows(self._conn, words) if has_vocabulary(self._conn) else WordRows({})
 
-    def near_words(self, word: str) -> tuple[str, ...] | None:
-        """The store's words nearest to one, as its full-text index keeps them; None when they are not known."""
-        most = most_edits(word)
+    def words_from(self, first: str, limit: int) -> list[tuple[str, int]]:
+        """The words in their order from one on, as the full-text index keeps them; empty when not known."""
         with self._lock, index_errors(self._path):
-            if not has_vocabulary(self._conn):
-                return None
-            words = words_with_initial(self._conn, word[:2], len(word) - most, len(word) + most)
-        return near_words(word, words)
+            return words_from(self._conn, first, limit) if has_vocabulary(self._conn) else []
 
     def close(self) -> None:
         """Close the file; closing twice is allowed."""

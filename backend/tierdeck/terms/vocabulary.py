@@ -20,7 +20,6 @@ from tierdeck.store.rows import text_of
 VOCABULARY = "vocabulary"
 MAX_WORDS = 200_000
 MAX_WORD_CHARS = 40
-MAX_LOOKED_WORDS = 20_000
 # Made anew when the store has grown or shrunk by so much since.
 _DRIFT = 0.1
 _SCHEMA = f"CREATE TABLE IF NOT EXISTS {VOCABULARY} (term TEXT PRIMARY KEY, rows INTEGER NOT NULL) WITHOUT ROWID"
@@ -125,14 +124,8 @@ def words_with_prefix(conn: apsw.Connection, prefix: str, limit: int) -> list[Wo
     return [(str(term), int(count)) for term, count in rows]
 
 
-def words_with_initial(conn: apsw.Connection, initials: str, least_chars: int, most_chars: int) -> list[Word]:
-    """The words that begin with one of the letters and are about so long; the most frequent `MAX_LOOKED_WORDS`."""
-    found: list[Word] = []
-    for initial in dict.fromkeys(initials):
-        rows = conn.execute(
-            f"SELECT term, rows FROM {VOCABULARY} WHERE term >= ? AND term < ? AND length(term) BETWEEN ? AND ?"
-            " ORDER BY rows DESC LIMIT ?",
-            (initial, initial + "\U0010ffff", least_chars, most_chars, MAX_LOOKED_WORDS),
-        )
-        found += [(str(term), int(count)) for term, count in rows]
-    return found
+def words_from(conn: apsw.Connection, first: str, limit: int) -> list[Word]:
+    """The words in their order, from one on."""
+    sql = f"SELECT term, rows FROM {VOCABULARY} WHERE term >= ? ORDER BY term LIMIT ?"
+    rows = conn.execute(sql, (first, limit))
+    return [(str(term), int(count)) for term, count in rows]

@@ -79,10 +79,14 @@ class HiddenByFilter:
 
 @dataclass(frozen=True, slots=True)
 class MissingWord:
-    """A word of the query that stands in no memory, and the words nearest to it that do, nearest first."""
+    """A word of the query that stands in no memory, and the words nearest to it that do, as written, nearest first.
+
+    `hidden` are such words too, of memories that the filters or the rule about the archive keep out.
+    """
 
     word: str
     near: tuple[str, ...] = ()
+    hidden: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

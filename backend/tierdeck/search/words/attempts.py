@@ -131,12 +131,17 @@ def _repeated(terms: Terms) -> list[int]:
     return again[:MAX_REPEATED]
 
 
-def _prefix(query: Query, words: list[str]) -> int | None:
+def growing_word(query: Query) -> str | None:
     """The word at the very end of the text, when it may still grow and is long enough to tell."""
     last = split_words(query.text[-200:])[-1:]
     if not last or not query.text.endswith(last[0]) or len(last[0]) < MIN_PREFIX_CHARS:
         return None
-    return words.index(last[0]) if last[0] in words else None
+    return last[0]
+
+
+def _prefix(query: Query, words: list[str]) -> int | None:
+    growing = growing_word(query)
+    return words.index(growing) if growing in words else None
 
 
 def _extra_phrases(query: Query) -> list[str]:

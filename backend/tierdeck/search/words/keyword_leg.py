@@ -6,7 +6,7 @@ represent. Spec: SPEC-09.04
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 
 import apsw
@@ -22,15 +22,18 @@ from tierdeck.search.query.tokens import Tokenizer
 from tierdeck.search.rows.condition import Condition
 from tierdeck.search.rows.read_memories import ReadMemories
 from tierdeck.search.rows.word_counts import WordCounts
-from tierdeck.search.words.attempts import Attempt, attempts
+from tierdeck.search.words.attempts import Attempt, attempts, growing_word
 from tierdeck.search.words.inside_hit import Inside, InsideHit
 from tierdeck.search.words.inside_look import InsideLook
 from tierdeck.search.words.large_pool import PICK_ROWS, LargePool
 from tierdeck.search.words.missing_words import missing_words
+from tierdeck.search.words.near_written import NearWritten
 from tierdeck.search.words.prefix_words import PrefixWords
 from tierdeck.search.words.text_hits import TextHits
+from tierdeck.search.words.typed_word import completion
 from tierdeck.search.words.word_hit import WordHit
 from tierdeck.search.words.word_source import WordSource
+from tierdeck.search.words.written_forms import WrittenForms
 from tierdeck.terms.pieces import Piece, pieces_of
 from tierdeck.terms.term_index import TermIndex
 
@@ -75,6 +78,8 @@ class KeywordLeg:
         self._index = index
         self._attempt = Attempt(Terms(()), None)
         self._inside = Inside({})
+        self._is_dead_end = False
+        self._has_found = False
 
     @property
     def match(self) -> Match | None:
@@ -96,16 +101,28 @@ class KeywordLeg:
     def missing(self) -> tuple[MissingWord, ...]:
         """The words of the query that stand in no memory, and those near to them that do.
 
-        Not the word that is being typed, nor what was found inside other words.
+        Not what was found inside other words; the word that is being typed only when nothing was found, and no word
+        begins so.
         """
         terms = self._attempt.terms.used
         inside = {piece.term for hit in self._inside.hits.values() for piece, _ in hit.earned}
         lost = [
             term
             for number, term in enumerate(terms)
-            if not term.rows and number not in inside and number != self._attempt.prefix
+            if not term.rows and number not in inside and (number != self._attempt.prefix or self._leads_nowhere)
         ]
-        return missing_words(self._conn, self._tokenizer, self._index, lost, self._store_rows) if lost else ()
+        if not lost:
+            return ()
+        near = NearWritten(self._conn, self._tokenizer, self._forms, self._index, self._store_rows)
+        return missing_words(near, lost)
+
+    @property
+    def _forms(self) -> WrittenForms:
+        return WrittenForms(self._conn, self._tokenizer, self._condition)
+
+    @property
+    def _leads_nowhere(self) -> bool:
+        return self._is_dead_end and not self._has_found
 
     def marker(self) -> Marker:
         """Finds in an excerpt what this query matched."""
@@ -127,7 +144,7 @@ class KeywordLeg:
         """
         if self._query.is_raw:
             return self._raw_pool(limit_rows)
-        words = self._query.counted_words
+        words = self._completed(self._query.counted_words) if self._is_typing else self._query.counted_words
         if self._large is not None and self._index is not None:
             self._counts.learn(self._index, {word: self._tokenizer.key(word) for word, _ in words[:MAX_MEASURED]})
         terms = choose_terms(
@@ -163,6 +180,7 @@ class KeywordLeg:
             node_id: words.get(node_id, _NO_HIT).bm25 + weight * idle.get(node_id, _NO_HIT).bm25
             for node_id in {**telling, **idle}
         }
+        self._has_found = bool(bm25)
         raw = {node_id: bm25[node_id] + inside.get(node_id, 0.0) for node_id in bm25}
         best = max(raw.values(), default=0.0)
         counts = {node_id: self._matched(node_id, words.get(node_id), idle.get(node_id)) for node_id in raw}
@@ -223,6 +241,19 @@ class KeywordLeg:
         if self._large is None or self._index is None:
             return lambda _: []
         return PrefixWords(self._tokenizer, self._index, self._counts).words_with
+
+    def _completed(self, words: Sequence[tuple[str, int]]) -> Sequence[tuple[str, int]]:
+        """The words, the last one as what is being typed where only the texts can tell that."""
+        typed = growing_word(self._query)
+        if typed is None or all(word != typed for word, _ in words) or self._is_beginning(typed):
+            return words
+        completed = completion(typed, self._forms, self._tokenizer)
+        self._is_dead_end = completed is None
+        return [(completed if completed and word == typed else word, repeats) for word, repeats in words]
+
+    def _is_beginning(self, typed: str) -> bool:
+        # FTS5 joins all that begin so, which a large store's list of words spares.
+        return bool(self._words_with()(typed)) or self._forms.begin(typed)
 
     def _has_words(self, text: str) -> bool:
         return bool(self._tokenizer.key(text))

@@ -8,7 +8,6 @@ from tests.tierdeck.search.memories import remember
 from tierdeck.model import NodeDraft, Tier
 from tierdeck.search import MissingWord, hybrid_search
 from tierdeck.search.answer.hit import HiddenByFilter
-from tierdeck.search.words import missing_words
 from tierdeck.store import Store
 from tierdeck.terms.fill import fill_terms
 
@@ -43,14 +42,77 @@ def test_the_word_that_is_being_typed_is_not_called_missing(store: Store) -> Non
     assert missing(store, "redsi cach", is_typing=True) == (MissingWord("redsi", ("redis",)),)
 
 
-def test_without_an_index_the_words_of_a_large_store_are_not_read(
-    store: Store, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    remember(store, "redis caches", "mysql")
-    monkeypatch.setattr(missing_words, "MAX_LIVE_ROWS", 1)
-    assert missing(store, "redsi") == (MissingWord("redsi"),)
-
-
 def test_a_full_answer_names_no_missing_word(store: Store) -> None:
     remember(store, *(f"redis {n}" for n in range(30)))
     assert hybrid_search(store, "redis zzzz", alpha=0, limit_rows=10).missing == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "typed", "meant"),
+    [
+        ("idempotency keys", "idempotncy", "idempotency"),
+        ("the relational model", "relatoinal", "relational"),
+        ("README is out of date", "raedme", "README"),
+        ("getCheckoutId is slow", "getChekoutId", "getCheckoutId"),
+        ("the file is src/payment_gateway/refnd.py", "src/paymnt_gateway", "payment"),
+        ("Кэш настройка", "настрйка", "настройка"),
+        ("Café Zürich", "caffe", "café"),
+        ("DEC-0054 chose SQLite", "DEC-0045", "0054"),
+    ],
+)
+def test_a_near_word_is_offered_as_somebody_wrote_it(store: Store, text: str, typed: str, meant: str) -> None:
+    remember(store, text, "something else")
+    assert [one.near for one in missing(store, typed)] == [(meant,)]
+    fill_terms(store)
+    assert [one.near for one in missing(store, typed)] == [(meant,)]
+
+
+def test_a_part_of_a_name_is_offered_once_the_extra_terms_know_it(store: Store) -> None:
+    remember(store, "getShippingCheckoutId")
+    fill_terms(store)
+    assert missing(store, "chekout") == (MissingWord("chekout", ("checkout",)),)
+    assert hybrid_search(store, "checkout", alpha=0).hits
+
+
+def test_the_nearest_come_first_and_of_those_the_words_of_more_memories(store: Store) -> None:
+    remember(store, "caring", "tearing", "bearing", "bearing", "barking", "the bearings")
+    assert missing(store, "baering") == (MissingWord("baering", ("bearing",)),)
+    assert missing(store, "xearing") == (MissingWord("xearing", ("bearing", "tearing")),)
+
+
+def test_a_stem_that_nobody_wrote_is_not_offered(store: Store) -> None:
+    remember(store, "idempotency")
+    assert missing(store, "idempott") == (MissingWord("idempott"),)
+
+
+def test_a_word_of_memories_that_a_filter_hides_is_said_to_be_hidden(store: Store) -> None:
+    remember(store, NodeDraft("idempotency keys", tier=Tier.ARCHIVE), "redis")
+    assert missing(store, "idempotncy") == (MissingWord("idempotncy", (), ("idempotency",)),)
+    assert missing(store, "idempotncy is:archived") == (MissingWord("idempotncy", ("idempotency",)),)
+    remember(store, NodeDraft("idempotency", tier=Tier.TASK))
+    assert missing(store, "idempotncy") == (MissingWord("idempotncy", ("idempotency",)),)
+    assert missing(store, "idempotncy tier:longterm") == (MissingWord("idempotncy", (), ("idempotency",)),)
+
+
+def test_a_part_of_a_secret_is_not_offered(store: Store) -> None:
+    remember(store, "the password: hunter22sesame", "nothing")
+    assert missing(store, "hunter22sesmae") == (MissingWord("hunter22sesmae"),)
+    remember(store, "hunter22sesame is a cartoon")
+    assert missing(store, "hunter22sesmae") == (MissingWord("hunter22sesmae", ("hunter22sesame",)),)
+
+
+def test_a_typed_word_that_no_word_begins_with_is_missing_once_nothing_is_found(store: Store) -> None:
+    remember(store, "idempotency keys", "redis")
+    assert missing(store, "idempotnc", is_typing=True) == (MissingWord("idempotnc", ("idempotency",)),)
+    assert missing(store, "redis idempotnc", is_typing=True) == (), "something is found, and it may still change"
+    assert missing(store, "idempotnc ", is_typing=True) == missing(store, "idempotnc")
+
+
+@pytest.mark.parametrize("has_index", [False, True])
+def test_no_beginning_of_a_word_is_called_missing_while_it_is_typed(store: Store, has_index: bool) -> None:
+    remember(store, "the generalization of getCheckoutId", NodeDraft("fluttering", tier=Tier.ARCHIVE))
+    if has_index:
+        fill_terms(store)
+    for word in ("generalization", "getCheckoutId", "fluttering"):
+        for chars in range(3, len(word) + 1):
+            assert missing(store, word[:chars], is_typing=True) == ()

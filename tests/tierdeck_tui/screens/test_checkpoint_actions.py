@@ -324,8 +324,12 @@ async def test_a_rewind_is_refused_when_head_was_switched_since_the_plan_was_sho
     await deck.press("j")
     await rewinding(deck)
     folder.switch_head(folder.listed()[0].file, "cccccccc", expected_generation=0)
-    await deck.confirm("10")
-    await deck.until(lambda: "HEAD was switched since it was looked at" in deck.told)
+    dialog = deck.app.screen
+    dialog.query_one("#reason", Input).value = "10"
+    await deck.pilot.pause()
+    dialog.query_one("#confirm", DialogButton).press()
+    await deck.until(lambda: deck.app.screen not in (dialog, deck.screen))
+    await deck.until(lambda: "not done: HEAD was switched: it is at checkpoint 1, turn 5" in deck.painted())
     head = folder.head()
     assert head is not None
     assert head.branch == "cccccccc"

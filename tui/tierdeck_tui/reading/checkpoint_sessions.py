@@ -27,7 +27,7 @@ from tierdeck.config import Settings
 from tierdeck.errors import CheckpointError
 
 T = TypeVar("T")
-Signature = tuple[tuple[str, int, int, bool], ...]
+Signature = tuple[tuple[str, int, int, int, bool], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,8 +97,8 @@ def signature_of(root: Path) -> Signature:
     Raises:
         CheckpointError: the root can't be read.
     """
-    sessions = [(path.name, *_stamp(path), _is_live(path)) for path in session_folders(root)]
-    return (("", *_stamp(root), False), *sessions)
+    sessions = [(path.name, *stamp_of(path), _is_live(path)) for path in session_folders(root)]
+    return (("", *stamp_of(root), False), *sessions)
 
 
 def _contents(info: SessionInfo) -> SessionContents:
@@ -135,9 +135,10 @@ def _is_live(folder: Path) -> bool:
         return False  # reading the session says why
 
 
-def _stamp(path: Path) -> tuple[int, int]:
+def stamp_of(path: Path) -> tuple[int, int, int]:
+    """Which file or folder it is, when it was last written, how long it is; zeros for one that is not there."""
     try:
         found = path.stat()
     except OSError:
-        return 0, 0
-    return found.st_ino, found.st_mtime_ns
+        return 0, 0, 0
+    return found.st_ino, found.st_mtime_ns, found.st_size

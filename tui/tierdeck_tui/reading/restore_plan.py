@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from tierdeck.checkpoint import CONSOLE_LIMITS, Loss, Summary, open_checkpoint, read_losses
-from tierdeck.checkpoint.folder import FoundCheckpoint, Listed, SessionFolder, verify
+from tierdeck.checkpoint.folder import FoundCheckpoint, HeadPointer, Listed, SessionFolder, verify
 from tierdeck.checkpoint.folder.diff import Diff, diff
 from tierdeck.checkpoint.journal import Journal
 from tierdeck.checkpoint.running import RestoreMode, unknown_calls
@@ -56,13 +56,23 @@ def read_restore_plan(
         DamagedCheckpointError, NewerCheckpointError, CheckpointError: it can't be restored: says why.
         StoppedError: it was asked to stop.
     """
+    check_restorable(found.listed, key, on_progress, should_stop)
+    return plan_as_it_stands(found, mode, new_session_id)
+
+
+def plan_as_it_stands(found: FoundCheckpoint, mode: RestoreMode, new_session_id: str | None = None) -> RestorePlan:
+    """The same without a look at the whole file, for one that was checked; an agent may go on meanwhile.
+
+    Raises:
+        NotFoundError, DamagedCheckpointError, CheckpointError: the file or the folder can't be read any more.
+    """
     target, folder = found.listed, found.folder
-    _check_good(target, key, on_progress, should_stop)
     with open_checkpoint(target.path) as file:
         losses, summary = read_losses(file), file.head.summary
-    listed = folder.listed() if folder is not None else []
+    # HEAD first: what an agent saves in between is listed then, and never is HEAD a file that is not.
     head = folder.head() if folder is not None else None
-    present = next((each for each in listed if head is not None and each.file == head.file), None)
+    listed = folder.listed() if folder is not None else []
+    present = _present(listed, head)
     branch = None if head is None else head.branch
     problems = _journal_problems(folder, summary, branch)
     return RestorePlan(
@@ -81,17 +91,25 @@ def read_restore_plan(
     )
 
 
-def _check_good(
+def check_restorable(
     target: Listed,
     key: bytes | None,
     on_progress: Callable[[int, int], None] | None,
     should_stop: Callable[[], bool] | None,
 ) -> None:
+    """Read the whole file and check it against its trailer. Raises as `read_restore_plan`."""
     result = verify(target.path, CONSOLE_LIMITS, key=key, on_progress=on_progress, should_stop=should_stop)
     if result.state == "ok":
         return
     kind = {"damaged": DamagedCheckpointError, "newer": NewerCheckpointError}.get(result.state, CheckpointError)
     raise kind(result.why or f"restore checkpoint {target.file}: it is {result.state}")
+
+
+def _present(listed: Sequence[Listed], head: HeadPointer | None) -> Listed | None:
+    """Where the session stands by the listing; where the HEAD file can't be read, by what stands in for it."""
+    if head is None:
+        return None
+    return next((each for each in listed if each.is_head or (bool(head.problem) and each.file == head.file)), None)
 
 
 def _changes(present: Listed, target: Listed) -> Diff | None:

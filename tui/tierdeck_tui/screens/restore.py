@@ -1,4 +1,7 @@
-"""The plan of a restore and the calls to decide about, over the whole screen; the turn is typed to confirm it."""
+"""The plan of a restore and the calls to decide about, over the whole screen; the turn is typed to confirm it.
+
+The session's agent goes on while it is open, and other people restore too: the plan follows what is in the folder.
+"""
 
 from __future__ import annotations
 
@@ -12,15 +15,16 @@ from textual.widgets import Input, Static
 
 from tierdeck.checkpoint.journal import Decision
 from tierdeck.checkpoint.running import RestoreMode
-from tierdeck_tui.reading.restore_offer import MODES, RestoreOffer
-from tierdeck_tui.reading.restore_plan import RestorePlan
+from tierdeck_tui.reading.restore_offer import MODES, Offers, RestoreOffer
 from tierdeck_tui.screens.reason import ReasonedDialog
-from tierdeck_tui.view.checkpoint.decision import Chosen, choice_lines, decided_words, decision_of
+from tierdeck_tui.view.checkpoint.decision import Chosen, choice_lines, decided, decided_words, decision_of
+from tierdeck_tui.view.checkpoint.moved import still_chosen, what_moved
 from tierdeck_tui.view.checkpoint.plan import plan_lines, typed_answer
 from tierdeck_tui.view.line import Line
 from tierdeck_tui.widgets.call_list import CallList
 from tierdeck_tui.widgets.dialog_button import DialogButton
 from tierdeck_tui.widgets.option_row import OptionRow
+from tierdeck_tui.widgets.restore_watch import RestoreWatch
 from tierdeck_tui.widgets.safe_input import SafeInput
 from tierdeck_tui.widgets.text_view import TextView
 
@@ -30,47 +34,65 @@ _MODE_KEYS = "← → choose · tab next · esc cancel"
 
 @dataclass(frozen=True, slots=True)
 class Restore:
-    """What was confirmed: the plan as shown, a new session's id where one was given, and what was decided.
+    """What was confirmed: the offer as shown, a new session's id where one was given, and what was decided.
 
-    `told` says the last in words.
+    `chosen` is the last as it was chosen, `told` says it in words.
     """
 
-    plan: RestorePlan
+    offer: RestoreOffer
     new_session_id: str | None
     decisions: Mapping[str, Decision]
+    chosen: Mapping[str, Chosen]
     told: str
 
 
 class RestoreDialog(ReasonedDialog[Restore]):
     """Shows the plan of a fork and of a rewind with the calls that can be decided about, and asks for the turn.
 
-    While the focus is on the calls, all about the one under the cursor stands in the plan's place.
+    While the focus is on the calls, all about the one under the cursor stands in the plan's place. What an agent
+    does meanwhile is shown as it comes; when more than what the plan says of it has moved, the turn is to be typed
+    again.
 
     Args:
-        offers: by mode. A rewind is left out where it can't be done.
+        offers: as they were read last.
         by: who decides.
         reveal: show what looks like a secret.
+        again: what was confirmed and not done, since its plan did not hold; it is taken up.
+        why: why it was not done.
     """
 
     CSS_PATH = "form.tcss"
 
-    def __init__(self, offers: Mapping[RestoreMode, RestoreOffer], *, by: str, reveal: bool = False) -> None:
-        target = offers["fork"].plan.target
-        why_not = "" if "rewind" in offers else "The session stands at no checkpoint, so only a fork can be made."
-        super().__init__(f"Restore checkpoint {target.sequence}, turn {target.turn}", why_not, confirm="Fork")
+    def __init__(
+        self, offers: Offers, *, by: str, reveal: bool = False, again: Restore | None = None, why: str = ""
+    ) -> None:
+        modes, target = offers.by_mode, offers.by_mode["fork"].plan.target
+        why_not = "" if "rewind" in modes else "The session stands at no checkpoint, so only a fork can be made."
+        mode: RestoreMode = "fork"
+        if again is not None and again.offer.plan.mode in modes:
+            mode = again.offer.plan.mode
+        title = f"Restore checkpoint {target.sequence}, turn {target.turn}"
+        super().__init__(title, why_not, confirm=mode.capitalize())
         self.add_class("-full")
         self._offers = offers
         self._by = by
         self._reveal = reveal
-        self._answer = typed_answer(offers["fork"].plan)
-        self._mode: RestoreMode = "fork"
+        self._answer = typed_answer(modes["fork"].plan)
+        self._mode = mode
+        self._again = again
+        self._why = why
+        self._problem = ""
         self._chosen: dict[RestoreMode, Mapping[str, Chosen]] = {}
+        if again is not None:
+            self._chosen[mode] = still_chosen(again.offer, self.offer, again.chosen)
 
     def compose_question(self) -> Iterable[Widget]:
         """Fork or rewind, the plan, the calls, the new session's id, then the turn."""
         with Horizontal(classes="form-field"):
             yield Static("how", markup=False, classes="form-label")
-            yield OptionRow([mode for mode in MODES if mode in self._offers], {"fork"}, is_single=True, id="mode")
+            modes = [mode for mode in MODES if mode in self._offers.by_mode]
+            yield OptionRow(modes, {self._mode}, is_single=True, id="mode")
+        yield RestoreWatch(self._offers, self._why, id="moved")
         yield TextView(id="plan")
         yield Static("", markup=False, id="calls-told")
         yield CallList(id="calls")
@@ -81,7 +103,8 @@ class RestoreDialog(ReasonedDialog[Restore]):
             )
         with Horizontal(classes="form-field", id="as-field"):
             yield Static("as", markup=False, classes="form-label")
-            yield SafeInput(id="as", placeholder="the new session's id; empty makes one", compact=True)
+            named = "" if self._again is None else self._again.new_session_id or ""
+            yield SafeInput(named, id="as", placeholder="the new session's id; empty makes one", compact=True)
         with Horizontal(classes="form-field"):
             yield Static("turn", markup=False, classes="form-label")
             yield SafeInput(
@@ -91,8 +114,7 @@ class RestoreDialog(ReasonedDialog[Restore]):
 
     def on_mount(self) -> None:
         """Show the plan once there is a width for it."""
-        self._calls.show_calls(self.offer.operations, {})
-        self._follow()
+        self._show_mode()
         self.call_after_refresh(self._show_text)
 
     def on_resize(self) -> None:
@@ -102,10 +124,12 @@ class RestoreDialog(ReasonedDialog[Restore]):
     @property
     def offer(self) -> RestoreOffer:
         """The way that is shown."""
-        return self._offers[self._mode]
+        return self._offers.by_mode[self._mode]
 
     def lacking(self) -> str:
-        """That the turn is still to be typed."""
+        """Why nothing can be done any more, or that the turn is still to be typed."""
+        if self._problem:
+            return self._problem
         typed = self.query_one("#reason", Input).value.strip()
         return "" if typed == self._answer else f"type the turn, {self._answer}, to {self._mode} there"
 
@@ -117,7 +141,7 @@ class RestoreDialog(ReasonedDialog[Restore]):
             for each in operations
             if (decision := decision_of(self._calls.chosen_about(each), each, self._by)) is not None
         }
-        return Restore(self.offer.plan, self._new_session_id, decisions, decided_words(operations, chosen))
+        return Restore(self.offer, self._new_session_id, decisions, chosen, decided_words(operations, chosen))
 
     def holds_work(self) -> bool:
         """Whether something was typed or chosen."""
@@ -140,18 +164,58 @@ class RestoreDialog(ReasonedDialog[Restore]):
     def _calls(self) -> CallList:
         return self.query_one("#calls", CallList)
 
+    @property
+    def _watch(self) -> RestoreWatch:
+        return self.query_one("#moved", RestoreWatch)
+
     @on(OptionRow.Changed)
     def _mode_chosen(self) -> None:
         self._chosen[self._mode] = self._calls.chosen
         self._mode = "rewind" if self.query_one("#mode", OptionRow).chosen == ("rewind",) else "fork"
-        self._calls.show_calls(self.offer.operations, self._chosen.get(self._mode, {}))
-        self.query_one("#as-field").display = self._mode == "fork"
+        self._show_mode()
         button = self.query_one("#confirm", DialogButton)
         button.label = self._mode.capitalize()
         button.refresh(layout=True)
-        self.query_one("#reason", Input).value = ""  # what was typed was for the other plan
-        self.look()
+        self._type_again()  # what was typed was for the other plan
+
+    def _show_mode(self) -> None:
+        self._calls.show_calls(self.offer.operations, self._chosen.get(self._mode, {}))
+        self.query_one("#as-field").display = self._mode == "fork"
+        self._watch.say(self._mode, self._offers)
         self._follow()
+
+    def _type_again(self) -> None:
+        self.query_one("#reason", Input).value = ""
+        self.look()
+
+    # What moves while it is open.
+
+    @on(RestoreWatch.Looked)
+    def _looked(self, event: RestoreWatch.Looked) -> None:
+        """Show the plan as it is; where it can't be told, nothing can be confirmed."""
+        problem = "" if event.error is None else event.error.message
+        if event.offers is not None and event.offers.by_mode.keys() < self._offers.by_mode.keys():
+            problem = what_moved(self.offer, None).words
+        elif event.offers is not None:
+            self._show_offers(event.offers)
+        if problem != self._problem:
+            self._problem = problem
+            self.look()
+
+    def _show_offers(self, offers: Offers) -> None:
+        """What was typed stands as long as nothing moved but what the plan itself says of an agent."""
+        self._chosen[self._mode] = self._calls.chosen
+        moved = what_moved(self.offer, offers.by_mode[self._mode], decided(self._calls.chosen))
+        self._chosen = {
+            mode: still_chosen(self._offers.by_mode[mode], offers.by_mode[mode], chosen)
+            for mode, chosen in self._chosen.items()
+        }
+        self._offers = offers
+        self._calls.show_calls(self.offer.operations, self._chosen[self._mode], keep_cursor=True)
+        self._watch.say(self._mode, offers, moved)
+        self._follow()
+        if not moved.is_as_said:
+            self._type_again()
 
     # The calls.
 
@@ -206,7 +270,7 @@ class RestoreDialog(ReasonedDialog[Restore]):
     def _show_text(self) -> None:
         for view in self.query("#plan").results(TextView):  # none any more when it was left before it was drawn
             if view.size.width:
-                view.show(self._lines(max(10, view.size.width - 1)))
+                view.show(self._lines(max(10, view.size.width - 1)), keep_place=True)
                 self.call_after_refresh(self.say_more)
 
     def _lines(self, cells: int) -> list[Line]:

@@ -44,12 +44,14 @@ class CallList(LineList):
         """What was chosen about a call."""
         return self._chosen.get(operation.entry.op_id, LEFT)
 
-    def show_calls(self, operations: Sequence[OpenOperation], chosen: Mapping[str, Chosen]) -> None:
+    def show_calls(
+        self, operations: Sequence[OpenOperation], chosen: Mapping[str, Chosen], *, keep_cursor: bool = False
+    ) -> None:
         """List these, with what was chosen about them before."""
         self._operations, self._chosen = operations, dict(chosen)
         self.styles.height = min(len(operations), MAX_ROWS)
         self.display = bool(operations)
-        self.show([each.entry.op_id for each in operations], self._row, keep_cursor=False)
+        self.show([each.entry.op_id for each in operations], self._row, keep_cursor=keep_cursor)
 
     def choose(self, chosen: Chosen) -> None:
         """Choose this about the call under the cursor."""

@@ -112,6 +112,8 @@ def rewind(
     *,
     by: str,
     expected_generation: int | None = None,
+    expected_file: str | None = None,
+    expected_live: bool | None = None,
     decisions: Decisions = NO_DECISIONS,
     on_progress: Progress | None = None,
     should_stop: Stop | None = None,
@@ -127,6 +129,9 @@ def rewind(
         file: the checkpoint's name in the folder.
         by: who asks, 1 to 200 characters.
         expected_generation: HEAD's when the caller looked; None takes it as it is now.
+        expected_file: where the session stood then; None takes what was saved since as well. An agent that runs is
+            not held to it: it goes on until it answers.
+        expected_live: whether an agent ran it then, and so whether it is asked; None takes either.
         decisions: what is done about calls when the agent comes to them, by the ids `operations_at` gives. What is
             not decided is asked. A running agent gets them with the request, and keeps to those about calls that
             are then in the state they were seen in.
@@ -136,8 +141,8 @@ def rewind(
     Raises:
         NotFoundError: no such checkpoint is there.
         NotFoundError, InvalidValueError: a decision is about no call that can be decided about, or is none.
-        ConflictError: HEAD was switched meanwhile, another request waits, or a call is in another state than when
-            it was decided about: says what moved.
+        ConflictError: HEAD was switched meanwhile, an agent began, ended or saved more, another request waits, or a
+            call is in another state than when it was decided about: says what moved.
         DamagedCheckpointError, NewerCheckpointError, CheckpointLimitError: it can't be read whole.
         CheckpointKeyError: it was sealed with another key than the folder's, or without one.
         StoppedError: it was asked to stop.
@@ -148,13 +153,16 @@ def rewind(
     doing = f"rewind session {folder.session_id[:80]}"
     lease = folder.try_lease()
     if lease is None:
+        _check_live(expected_live, doing, is_live=True)
         pointer, path = _seen(folder, file, expected_generation, doing)
         start = start_at(path, folder)
         check_decisions(decisions, start.operations, doing)
         wanted = Request("rewind", file, "rewind", pointer.generation, by, clock_ns())
         return Asked(folder.ask(replace(wanted, decisions=_requested(decisions, start))))
     with lease:
+        _check_live(expected_live, doing, is_live=False)
         pointer, path = _seen(folder, file, expected_generation, doing)
+        _check_stands(pointer, expected_file, doing)
         target = _loaded(doing, path, folder.key, on_progress, should_stop, session_id=folder.session_id)
         start = start_of(folder.path, target, pointer.branch)
         check_decisions(decisions, start.operations, doing)
@@ -176,6 +184,21 @@ def _seen(folder: SessionFolder, file: str, expected: int | None, doing: str) ->
             hint="look at the session again",
         )
     return pointer, listed.path
+
+
+def _check_live(expected: bool | None, doing: str, *, is_live: bool) -> None:
+    """A deed is done at once or asked for, and only the one that was said yes to."""
+    if expected is not None and expected != is_live:
+        moved = "an agent runs it by now" if is_live else "its agent has ended since it was looked at"
+        raise ConflictError(f"{doing}: {moved}", hint="look at the session again")
+
+
+def _check_stands(pointer: HeadPointer, expected: str | None, doing: str) -> None:
+    if expected is not None and pointer.file != expected:
+        raise ConflictError(
+            f"{doing}: it was saved since it was looked at: it stands at {pointer.file}, seen was {expected[:80]}",
+            hint="look at the session again",
+        )
 
 
 def _loaded(

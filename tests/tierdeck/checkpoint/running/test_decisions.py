@@ -259,6 +259,42 @@ def test_a_rewind_says_what_moved_since_the_plan_was_made(tmp_path: Path, is_liv
     assert done.generation == 2
 
 
+@pytest.mark.spec("SPEC-09.23")
+def test_a_rewind_that_is_done_at_once_is_not_asked_for_nor_the_other_way_round(tmp_path: Path) -> None:
+    run_agent(Plan(str(tmp_path), dies="5:sent", waits=True))
+    folder = open_session_folder(tmp_path, "run-1")
+    file = at_turn(folder, 2).file
+    lease = folder.try_lease()
+    assert lease is not None
+    with lease, pytest.raises(ConflictError, match="an agent runs it by now"):
+        rewind(folder, file, by="ann", expected_live=False)
+    assert folder.pending_request() is None
+    with pytest.raises(ConflictError, match="its agent has ended since it was looked at"):
+        rewind(folder, file, by="ann", expected_live=True)
+    assert folder.switched_head() is None
+    assert isinstance(rewind(folder, file, by="ann", expected_live=False), Rewound)
+
+
+@pytest.mark.spec("SPEC-09.23")
+def test_what_was_saved_since_the_plan_was_made_is_not_left_unseen_unless_an_agent_runs(tmp_path: Path) -> None:
+    run_agent(Plan(str(tmp_path), dies="5:sent", waits=True))
+    folder = open_session_folder(tmp_path, "run-1")
+    seen = folder.head()
+    assert seen is not None
+    run_agent(Plan(str(tmp_path), dies="7:model", waits=True, decisions={"think 5! 4": "skip"}))
+    now = folder.head()
+    assert now is not None
+    assert (now.generation, now.file != seen.file) == (seen.generation, True)
+    file = at_turn(folder, 2).file
+    with pytest.raises(ConflictError, match=f"it stands at {now.file}, seen was {seen.file}"):
+        rewind(folder, file, by="ann", expected_file=seen.file)
+    assert folder.switched_head() is None
+    lease = folder.try_lease()
+    assert lease is not None
+    with lease:
+        assert isinstance(rewind(folder, file, by="ann", expected_file=seen.file), Asked)
+
+
 @pytest.mark.case("C14")
 def test_a_copy_without_its_journal_asks_about_what_was_under_way_by_its_own_word(tmp_path: Path) -> None:
     (tmp_path / "a").mkdir()

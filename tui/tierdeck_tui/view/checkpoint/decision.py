@@ -102,6 +102,11 @@ def choice_lines(operation: OpenOperation, chosen: Chosen, cells: int, *, reveal
     return [*lines, *wrap(line(Piece(about, "muted")), cells)]
 
 
+def decided(chosen: Mapping[str, Chosen]) -> frozenset[str]:
+    """The ids of the calls that are not left to the agent."""
+    return frozenset(op_id for op_id, each in chosen.items() if each.choice is not None)
+
+
 def decided_words(operations: Sequence[OpenOperation], chosen: Mapping[str, Chosen]) -> str:
     """`2 calls: 1 run again, 1 left to the agent`; empty when there is none."""
     if not operations:

@@ -81,7 +81,8 @@ def _how(plan: RestorePlan) -> list[list[Piece]]:
     if plan.mode == "fork":
         return []
     if plan.is_live:
-        return [[Piece("an agent is running: it is asked, and answers at the end of its turn", "warning")]]
+        asked = "an agent is running: it is asked, and answers at the end of its turn"
+        return [[Piece(f"{asked}; what it does until then is left too, and its calls are asked about", "warning")]]
     return [[Piece("no agent is running: it is done at once", "muted")]]
 
 

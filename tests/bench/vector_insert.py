@@ -4,7 +4,8 @@
 
 The floor is one prepared INSERT into vec0 a vector, in transactions of the same size on a file made the same way.
 Ours keeps each memory's state, the sum of all vectors, the mean and the sign bits with them; the goal is 0.8 of the
-floor. Times are CPU times: on a shared machine wall times vary by half. Also printed: a whole run with a model that
+floor; what each of them takes stands beside. Times are CPU times: on a shared machine wall times vary by half. Also
+printed: a whole run with a model that
 takes no time, which looks through the store, claims and reads texts; a batch of 10 by the local model from text to
 committed vector (the goal is 100 ms); what the index adds to the store.
 """
@@ -15,9 +16,13 @@ import argparse
 import statistics
 import tempfile
 import time
-from collections.abc import Sequence
-from contextlib import closing
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, field
+from functools import wraps
 from pathlib import Path
+from typing import ParamSpec, TypeVar
+from unittest.mock import patch
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,8 +41,11 @@ from tierdeck.model import NodeDraft
 from tierdeck.store import Store, open_store
 from tierdeck.store.nodes import add_nodes
 from tierdeck.times import now_ms
-from tierdeck.vectors.model_record import Model, prepare_tables, save_probe
+from tierdeck.vectors.bit_table import BitTable
+from tierdeck.vectors.model_record import Model, prepare_tables, save_probe, save_table
 
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
 BATCH_ROWS = 1_024
 SETTLED_ROWS = 400
 
@@ -72,7 +80,35 @@ def raw_s(folder: Path, vectors: NDArray[np.float32], ids: Sequence[str]) -> flo
         return time.process_time() - begun
 
 
-def commits_s(store: Store, vectors: NDArray[np.float32]) -> float:
+@dataclass
+class Parts:
+    """CPU seconds of what a commit does beside vec0's own insert, and is asked of it."""
+
+    spent: dict[str, float] = field(default_factory=dict)
+
+    @contextmanager
+    def watched(self) -> Iterator[None]:
+        """Count them inside the block."""
+        with (
+            patch.object(WorkQueue, "finish", self._timed("states", WorkQueue.finish)),
+            patch.object(BitTable, "write", self._timed("bits", BitTable.write)),
+            patch("tierdeck.embed.index_writer.save_table", self._timed("sum and mean", save_table)),
+        ):
+            yield
+
+    def _timed(self, name: str, do: Callable[_P, _R]) -> Callable[_P, _R]:
+        @wraps(do)
+        def timed(*args: _P.args, **kwargs: _P.kwargs) -> _R:
+            begun = time.process_time()
+            try:
+                return do(*args, **kwargs)
+            finally:
+                self.spent[name] = self.spent.get(name, 0.0) + time.process_time() - begun
+
+        return timed
+
+
+def commits_s(store: Store, vectors: NDArray[np.float32], parts: Parts) -> float:
     """CPU seconds for committing every vector as the indexer does: with its state, the sum of all and the mean."""
     model = Model("given", vectors.shape[1])
     spent, at = 0.0, 0
@@ -86,9 +122,10 @@ def commits_s(store: Store, vectors: NDArray[np.float32]) -> float:
         while works := queue.claim(BATCH_ROWS, ()):
             writer.texts_of(works)
             made = [Made(work, vector, None) for work, vector in zip(works, vectors[at:], strict=False)]
-            begun = time.process_time()
-            assert writer.commit(made) == len(works)
-            spent += time.process_time() - begun
+            with parts.watched():
+                begun = time.process_time()
+                assert writer.commit(made) == len(works)
+                spent += time.process_time() - begun
             at += len(works)
     assert at == len(vectors)
     return spent
@@ -102,17 +139,18 @@ def run_s(store: Store, vectors: NDArray[np.float32]) -> float:
     return time.process_time() - begun
 
 
-def one_round(rows: int, dimensions: int) -> tuple[float, float, float]:
-    """Vectors a second: the floor, our commits, a whole run; each on new files."""
+def one_round(rows: int, dimensions: int) -> tuple[float, float, float, Parts]:
+    """Vectors a second: the floor, our commits, a whole run, each on new files; and the commits' parts."""
     rng = np.random.default_rng(7)
     vectors = rng.normal(size=(rows, dimensions)).astype(np.float32)
     vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
     with tempfile.TemporaryDirectory() as name, open_store(Path(name) / "m.db", create=True) as store:
         ids = add_nodes(store, [NodeDraft(content=f"a memory of some ordinary length #{i}") for i in range(rows)])
         floor = raw_s(Path(name), vectors, ids)
-        commits = commits_s(store, vectors)
+        parts = Parts()
+        commits = commits_s(store, vectors, parts)
         rebuild_index(store)
-        return rows / floor, rows / commits, rows / run_s(store, vectors)
+        return rows / floor, rows / commits, rows / run_s(store, vectors), parts
 
 
 def local_batch_ms() -> float:
@@ -160,9 +198,13 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3)
     asked = parser.parse_args()
     rates = [one_round(asked.rows, asked.dimensions) for _ in range(asked.rounds)]
-    for floor, commits, run in rates:
-        print(f"raw vec0 {floor:9,.0f}/s   committed {commits:9,.0f}/s = {commits / floor:.2f}   run {run:9,.0f}/s")
-    ratio = statistics.median(commits / floor for floor, commits, _ in rates)
+    for floor, commits, run, parts in rates:
+        shares = ", ".join(f"{name} {commits * spent / asked.rows:.0%}" for name, spent in parts.spent.items())
+        print(
+            f"raw vec0 {floor:9,.0f}/s   committed {commits:9,.0f}/s = {commits / floor:.2f} ({shares})"
+            f"   run {run:9,.0f}/s"
+        )
+    ratio = statistics.median(commits / floor for floor, commits, _, _ in rates)
     print(f"vectors given, committed against raw: median {ratio:.2f} (goal 0.8)")
     print(f"a batch of 10 by the local model: {local_batch_ms():.1f} ms (goal 100)")
     print(growth())

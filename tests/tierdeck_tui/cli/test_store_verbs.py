@@ -142,6 +142,31 @@ def test_config_shows_the_stores_own_model(run: Command, db: Path, filled: list[
     assert shown["embedding.model"]["origin"] == {"kind": "store", "name": str(db)}
 
 
+def test_config_does_not_pass_a_remote_model_off_as_the_one_in_use(run: Command) -> None:
+    for args, name in (((), "wordllama-256"), (("--db", "/nonexistent/x.db"), "wordllama-256")):
+        text = run("config", *args).stdout
+        assert re.search(
+            rf"(?m)^embedding\.model +text-embedding-3-small +default · not used: the model is {name}$", text
+        )
+        assert f"model in use  {name}, on this machine: it needs no key and no network" in text
+    shown = json.loads(run("config", "--json").stdout)
+    assert (shown["settings"]["embedding.model"]["is_used"], shown["model_in_use"]["name"]) == (
+        False,
+        "wordllama-256",
+    )
+    assert shown["settings"]["search.alpha"]["is_used"] is True
+
+
+@pytest.mark.parametrize(("provider", "is_used"), [("off", False), ("openai", True)])
+def test_config_says_of_remote_settings_whether_they_count(
+    run: Command, monkeypatch: pytest.MonkeyPatch, provider: str, is_used: bool
+) -> None:
+    monkeypatch.setenv("TIERDECK_EMBEDDING_PROVIDER", provider)
+    text = run("config").stdout
+    assert ("not used: the model is none" in text) is not is_used
+    assert json.loads(run("config", "--json").stdout)["settings"]["embedding.model"]["is_used"] is is_used
+
+
 def test_config_init_writes_the_explained_file_once(isolated_environment: Path, run: Command) -> None:
     path = run("config", "--path").stdout.strip()
     assert path == str(isolated_environment / "config" / "tierdeck" / "config.toml")

@@ -61,3 +61,13 @@ def test_the_folder_that_is_named_before_any_verb_is_the_one_that_the_console_sh
     tmux.wait_for("turn 15")
     tmux.send("q")
     tmux.wait_for("exit=0")
+
+
+def test_a_file_in_the_place_of_the_folder_is_refused_before_a_screen_is_shown(
+    make_tmux: MakeTmux, tmp_path: Path
+) -> None:
+    store = empty_store(tmp_path / "s.db")
+    tmux = make_tmux(120, 24)
+    tmux.start(console_command(store, "--checkpoints", str(store)))
+    tmux.wait_for("is a file, not the folder")
+    tmux.wait_for("exit=2")

@@ -8,7 +8,7 @@ from tierdeck.config import Origin
 from tierdeck.config_file import LoadedSettings, default_path, default_text, write_default
 from tierdeck.config_keys import KEYS, values_of
 from tierdeck.config_rules import Value
-from tierdeck.embed.make import DIMENSIONS_KEY, MODEL_KEY, PROVIDER_KEY, chosen_model
+from tierdeck.embed.make import DIMENSIONS_KEY, MODEL_KEY, PROVIDER_KEY, ModelChoice, chosen_model
 from tierdeck.errors import StoreError
 from tierdeck.secret_scan import mask_secrets
 from tierdeck.store import get_setting, open_store
@@ -23,6 +23,10 @@ _STORE_KEYS = {
     "embedding.model": MODEL_KEY,
     "embedding.dimensions": DIMENSIONS_KEY,
 }
+# Only a remote model's: while another is in use, nobody reads them.
+_REMOTE_KEYS = frozenset(
+    f"embedding.{key}" for key in ("model", "dimensions", "base_url", "api_key_env", "send_secrets", "prices_usd")
+)
 
 
 @click.command("config", cls=Verb)
@@ -50,46 +54,56 @@ def config_verb(run: Run, /, shows_path: bool, writes_file: bool, shows_default:
         return
     loaded, model = _with_store(run)
     if run.is_json:
-        put_json({**_document(loaded), "store_path": run.store_path, "model": model})
+        document = _document(loaded, model)
+        put_json({**document, "store_path": run.store_path, "model": model.reason, "model_in_use": model})
         return
-    put_lines(_lines(loaded))
+    put_lines(_lines(loaded, model))
     missing = "" if run.store_path.exists() else " (not there yet)"
-    put(f"\nstore in use  {run.store_path}{missing}\nmodel in use  {model}")
+    put(f"\nstore in use  {run.store_path}{missing}\nmodel in use  {model.reason}")
 
 
-def _with_store(run: Run) -> tuple[LoadedSettings, str]:
-    """The settings with what the store itself says of its model, and how the model in force came to be so."""
+def _with_store(run: Run) -> tuple[LoadedSettings, ModelChoice]:
+    """The settings with what the store itself says of its model, and the model in force."""
     loaded = run.loaded
     if not run.store_path.exists():
-        return loaded, chosen_model(loaded.settings.embedding).reason
+        return loaded, chosen_model(loaded.settings.embedding)
     try:
         with open_store(run.store_path, read_only=True) as store:
-            reason = chosen_model(loaded.settings.embedding, store).reason
+            model = chosen_model(loaded.settings.embedding, store)
             own = {name: get_setting(store, key) for name, key in _STORE_KEYS.items()}
     except StoreError as e:
         talk(f"the store's own settings are not shown: {e.message}")
-        return loaded, chosen_model(loaded.settings.embedding).reason
+        return loaded, chosen_model(loaded.settings.embedding)
     if loaded.settings.embedding.provider == "auto":
         for name, text in own.items():
             if text is not None:
                 value = int(text) if name.endswith("dimensions") and text.isdigit() else text
                 loaded = loaded.with_value(name, value, Origin("store", str(run.store_path)))
-    return loaded, reason
+    return loaded, model
 
 
-def _document(loaded: LoadedSettings) -> dict[str, object]:
+def _document(loaded: LoadedSettings, model: ModelChoice) -> dict[str, object]:
     values = values_of(loaded.settings)
     return {
         "path": loaded.path,
         "exists": loaded.has_file,
         "settings": {
-            key.name: {"value": _masked(values[key.name]), "origin": loaded.origins[key.name], "variable": key.env}
+            key.name: {
+                "value": _masked(values[key.name]),
+                "origin": loaded.origins[key.name],
+                "variable": key.env,
+                "is_used": _is_used(key.name, model),
+            }
             for key in KEYS
         },
     }
 
 
-def _lines(loaded: LoadedSettings) -> list[Line]:
+def _is_used(name: str, model: ModelChoice) -> bool:
+    return model.is_remote or name not in _REMOTE_KEYS
+
+
+def _lines(loaded: LoadedSettings, model: ModelChoice) -> list[Line]:
     values = {name: _shown(_masked(value)) for name, value in values_of(loaded.settings).items()}
     names = max(len(name) for name in values)
     widest = max(len(text) for text in values.values() if len(text) <= 40)
@@ -98,7 +112,9 @@ def _lines(loaded: LoadedSettings) -> list[Line]:
     for name, text in values.items():
         origin = loaded.origins[name]
         shown = Piece(str(origin), "muted" if origin.kind == "default" else "good")
-        lines.append(line(f"{name.ljust(names)}  {text.ljust(widest)}  ", shown))
+        instead = model.name or "none"
+        unused = "" if _is_used(name, model) else f" · not used: the model is {instead}"
+        lines.append(line(f"{name.ljust(names)}  {text.ljust(widest)}  ", shown, Piece(unused, "muted")))
     return lines
 
 

@@ -16,7 +16,8 @@ def open_console(run: Run, path: Path | None = None) -> int:
         The console's exit code.
 
     Raises:
-        InvalidValueError: there is no terminal on stdin and stdout; nothing was opened.
+        InvalidValueError: there is no terminal on stdin and stdout, or `--checkpoints` names no folder; nothing
+            was opened.
         StoreError: the store can't be opened.
     """
     if not can_open_console():
@@ -25,5 +26,7 @@ def open_console(run: Run, path: Path | None = None) -> int:
             hint="use a verb: `tierdeck search WORDS`, `tierdeck show ID`; `tierdeck --help` lists them",
         )
     from tierdeck_tui.app import run_console
+    from tierdeck_tui.cli.checkpoint.place import refuse_no_folder
 
+    refuse_no_folder(run)
     return run_console(path or run.store_path, run.settings, run.read_only)

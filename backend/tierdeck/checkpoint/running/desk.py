@@ -7,6 +7,7 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from shlex import join
 
 from tierdeck.checkpoint.checkpoint import Operation, OperationState
 from tierdeck.checkpoint.journal import (
@@ -222,10 +223,16 @@ class Desk:
             raise UndecidedOperationError(
                 f"run operation {entry.kind}: {question.why}",
                 op_id=question.about.op_id,
-                hint=f"decide about {question.about.op_id}: {', '.join(question.choices)}",
+                hint=self._how_to_decide(question),
             )
         self._claimed.add(question.about.op_id)
         return decision
+
+    def _how_to_decide(self, question: Question) -> str:
+        words = [choice.removeprefix("run ") for choice in question.choices]  # as the command spells them
+        asked = ["tierdeck", "checkpoint", "decide", self._journal.line.session_id, question.about.op_id, "CHOICE"]
+        command = join([*asked, "--checkpoints", str(self._journal.path.parent.parent)])
+        return f"once the agent has ended, `{command}` decides; CHOICE is one of {', '.join(words)}"
 
     def _without_call(self, entry: Entry, question: Question, decision: Decision) -> object:
         if decision.choice == "abort":

@@ -33,10 +33,89 @@ def test_sessions_are_listed_with_what_they_have(run: Command, session: SessionF
 
 
 def test_no_session_at_all_is_said_and_no_error(run: Command, root: Path) -> None:
+    root.mkdir()
     result = run("list")
     assert (result.exit_code, result.stdout) == (0, "")
     assert f"no session has a checkpoint in {root}" in result.stderr
-    assert not root.exists()
+
+
+def test_a_folder_that_no_option_names_need_not_be_there_yet(
+    tmp_path: Path, isolated_environment: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    result = CliRunner().invoke(cli, ["checkpoint", "list"], prog_name="tierdeck")
+    assert (result.exit_code, result.stdout) == (0, "")
+    assert f"there is no folder {isolated_environment / 'state' / 'tierdeck' / 'checkpoints'} yet" in result.stderr
+    assert "--checkpoints" in result.stderr
+    monkeypatch.setenv("RLM_CHECKPOINT_DIR", str(tmp_path / "later"))
+    result = CliRunner().invoke(cli, ["checkpoint", "list"], prog_name="tierdeck")
+    assert (result.exit_code, result.stdout) == (0, "")
+    assert f"there is no folder {tmp_path / 'later'} yet" in result.stderr
+
+
+@pytest.mark.parametrize(
+    "verb",
+    ["list", "list s", "show s:1", "vars s:1", "verify s:1", "operations s", "pin s:1", "prune s", "trash s"],
+)
+@pytest.mark.parametrize("before_any_verb", [False, True])
+def test_a_folder_that_was_mistyped_is_an_error_and_no_empty_list(
+    tmp_path: Path, verb: str, before_any_verb: bool
+) -> None:
+    given = ["--checkpoints", str(tmp_path / "tpyo")]
+    words = ["checkpoint", *verb.split()]
+    args = [*given, *words] if before_any_verb else [*words, *given]
+    result = CliRunner().invoke(cli, args, prog_name="tierdeck")
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert f"there is no folder {tmp_path / 'tpyo'}" in result.stderr
+    assert not (tmp_path / "tpyo").exists()
+
+
+def test_a_file_or_one_sessions_folder_in_the_place_of_the_folder_is_refused_with_what_to_do(
+    session: SessionFolder, tmp_path: Path
+) -> None:
+    def said(place: Path) -> str:
+        result = CliRunner().invoke(cli, ["checkpoint", "list", "--checkpoints", str(place)], prog_name="tierdeck")
+        assert (result.exit_code, result.stdout) == (2, "")
+        return result.stderr
+
+    file = next(session.path.glob("*.rlmckpt"))
+    assert f"`tierdeck checkpoint show {file}`" in said(file)
+    assert f"--checkpoints {session.path.parent}" in said(session.path)
+    other = tmp_path / "notes.txt"
+    other.write_text("x")
+    assert "is a file" in said(other)
+
+
+def test_a_session_in_the_place_of_a_checkpoint_and_the_other_way_round_get_a_hint(
+    run: Command, session: SessionFolder, root: Path
+) -> None:
+    lists = f"`tierdeck checkpoint list {SESSION} --checkpoints {root}`"
+    for text, said in (
+        (SESSION, f"{SESSION} is a session; the newest of its checkpoints is {SESSION}:3: {lists}"),
+        (session.path.name, f"the newest of its checkpoints is {SESSION}:3"),
+        (f"{SESSION}:99", f"none of that number: {lists}"),
+        ("agnet-7", f"did you mean the session {SESSION}? {lists}"),
+        ("agnet-7:2", f"did you mean the session {SESSION}?"),
+        ("quite-another", "4 or more digits of its id"),
+    ):
+        for verb in ("show", "vars", "restore --fork --dry-run", "pin", "operations"):
+            result = run(*verb.split(), text)
+            if verb == "operations" and text in (SESSION, session.path.name):
+                assert result.exit_code == 0
+                continue
+            assert result.exit_code == 4
+            assert said in result.stderr
+    for text in (f"{SESSION}:2", "0000000000000002", str(next(session.path.glob("*.rlmckpt")))):
+        result = run("list", text)
+        assert result.exit_code == 4
+        assert f"is a checkpoint, of session {SESSION}" in result.stderr
+    assert f"did you mean {SESSION}?" in run("list", "agent7").stderr
+
+
+def test_a_file_of_another_kind_is_said_to_be_no_checkpoint(
+    run: Command, session: SessionFolder, tmp_path: Path
+) -> None:
+    (tmp_path / "saved.json").write_text("{}")
+    assert "tierdeck checkpoint import" in run("show", str(tmp_path / "saved.json")).stderr
 
 
 def test_the_place_comes_from_the_flag_the_environment_or_the_settings_in_that_order(

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import json
+import re
+import shlex
 from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
 from tests.tierdeck_tui.cli.checkpoint.conftest import SECRET, SESSION, Command
 from tierdeck.checkpoint.folder import SessionFolder, open_session_folder
 from tierdeck.checkpoint.running import questions_of
+from tierdeck.errors import UndecidedOperationError
 from tierdeck.session import Session, open_session
+from tierdeck_tui.cli import cli
 
 
 class Post:
@@ -54,6 +59,25 @@ def rows(run: Command, *args: str) -> list[dict[str, object]]:
     found = json.loads(run("operations", *args, "--json").stdout)["operations"]
     assert isinstance(found, list)
     return found
+
+
+@pytest.mark.spec("SPEC-09.23")
+def test_the_error_of_a_call_that_is_not_decided_about_names_the_command_that_decides(post: Post) -> None:
+    with post.open() as session:
+        session.resume()
+        with pytest.raises(UndecidedOperationError) as raised:
+            post.send(session, f"C {SECRET}")
+    command = re.search(r"`tierdeck (.+? CHOICE .+?)`", raised.value.hint or "")
+    assert command is not None
+    words = shlex.split(command[1])
+    assert raised.value.op_id in words
+    assert (raised.value.hint or "").endswith("CHOICE is one of again, done, skip, abort")
+    given = ["again" if word == "CHOICE" else word for word in words]
+    result = CliRunner().invoke(cli, given, prog_name="tierdeck")
+    assert (result.exit_code, result.stdout) == (0, f"{raised.value.op_id}\n")
+    with post.open() as session:
+        session.resume()
+        assert post.send(session, f"C {SECRET}") == f"receipt C {SECRET}"
 
 
 def id_of(found: Sequence[dict[str, object]], letter: str) -> str:

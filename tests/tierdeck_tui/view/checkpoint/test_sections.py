@@ -159,4 +159,7 @@ def test_an_empty_root_and_a_missing_one_read_differently(tmp_path: Path) -> Non
     missing = "\n".join(map(text_of, nothing_there(read_sessions(tmp_path / "no", None), 40)))
     assert "No session has a checkpoint in" in there
     assert "There is no checkpoint folder yet" in missing
+    assert str(tmp_path)[-20:] in there
+    assert "tierdeck --checkpoints DIR" in there
+    assert "tierdeck --checkpoints DIR" in missing
     assert not (tmp_path / "no").exists()

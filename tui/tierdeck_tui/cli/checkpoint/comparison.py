@@ -5,8 +5,8 @@ from __future__ import annotations
 import click
 
 from tierdeck.checkpoint import open_checkpoint
-from tierdeck.checkpoint.folder import find_checkpoint
 from tierdeck.checkpoint.folder.diff import diff
+from tierdeck_tui.cli.checkpoint.named import named_checkpoint
 from tierdeck_tui.cli.checkpoint.place import checkpoints_option, key_option, use_checkpoints, use_key
 from tierdeck_tui.cli.checkpoint.sealed import seal_code
 from tierdeck_tui.cli.output import put_json, put_lines, talk
@@ -43,7 +43,7 @@ def diff_verb(
     key is set and one of them is not sealed with it.
     """
     root, key = use_checkpoints(run, checkpoints), use_key(run, key_file)
-    paths = [find_checkpoint(root, text).listed.path for text in (before, after)]
+    paths = [named_checkpoint(root, text).listed.path for text in (before, after)]
     with open_checkpoint(paths[0]) as first, open_checkpoint(paths[1]) as second:
         found = diff(first, second)
         values = None if name is None else (first.variable(name), second.variable(name))

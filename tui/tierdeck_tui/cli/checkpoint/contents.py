@@ -8,9 +8,10 @@ import click
 
 from tierdeck.checkpoint import Head, Loss, open_checkpoint, read_losses
 from tierdeck.checkpoint.file.table import VARIABLE
-from tierdeck.checkpoint.folder import Listed, find_checkpoint
+from tierdeck.checkpoint.folder import Listed
 from tierdeck.errors import CheckpointError
 from tierdeck.secret_scan import mask_secrets
+from tierdeck_tui.cli.checkpoint.named import named_checkpoint
 from tierdeck_tui.cli.checkpoint.place import checkpoints_option, key_option, use_checkpoints, use_key
 from tierdeck_tui.cli.checkpoint.sealed import seal_code
 from tierdeck_tui.cli.output import put, put_json, put_lines, talk
@@ -51,7 +52,7 @@ def show_verb(
     A damaged or newer file is shown as that, and then it ends with 11. So it does when a key is set and the file
     is not sealed with it.
     """
-    listed, key = find_checkpoint(use_checkpoints(run, checkpoints), checkpoint).listed, use_key(run, key_file)
+    listed, key = named_checkpoint(use_checkpoints(run, checkpoints), checkpoint).listed, use_key(run, key_file)
     # Written when the file is closed: while it is open, a reader of the output who left would pass for its trouble.
     if part is not None:
         with open_checkpoint(listed.path) as file:
@@ -80,7 +81,7 @@ def vars_verb(run: Run, /, checkpoint: str, key_file: str | None, checkpoints: s
 
     A ! stands before one that is lost, or of which something is not as it was.
     """
-    listed, key = find_checkpoint(use_checkpoints(run, checkpoints), checkpoint).listed, use_key(run, key_file)
+    listed, key = named_checkpoint(use_checkpoints(run, checkpoints), checkpoint).listed, use_key(run, key_file)
     with open_checkpoint(listed.path) as file:
         units, losses = file.table().variables, read_losses(file)
     if run.is_json:
@@ -111,7 +112,7 @@ def var_verb(
 
     --json writes all of it: what JSON has no type for as an object with "$type".
     """
-    listed, key = find_checkpoint(use_checkpoints(run, checkpoints), checkpoint).listed, use_key(run, key_file)
+    listed, key = named_checkpoint(use_checkpoints(run, checkpoints), checkpoint).listed, use_key(run, key_file)
     with open_checkpoint(listed.path) as file:
         facts, unit = value_facts(file, name), file.unit(VARIABLE, name)
     document = {**variable_form(unit), "losses": [loss_form(loss) for loss in facts.losses]}

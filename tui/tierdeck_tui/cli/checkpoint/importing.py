@@ -44,7 +44,10 @@ def import_verb(
     with 10 when some were refused, with 11 when all were.
     """
     doing = "import checkpoints"
-    root = use_checkpoints(run, checkpoints) if dry_run else root_to_change(run, checkpoints, doing)
+    if dry_run:
+        root = use_checkpoints(run, checkpoints, may_be_made=True)
+    else:
+        root = root_to_change(run, checkpoints, doing, may_be_made=True)
     key = use_key(run, key_file)
     with ProgressBar("importing") as bar:
         found = import_family_checkpoints(root, _sources(files), is_dry_run=dry_run, key=key, on_progress=bar.show)

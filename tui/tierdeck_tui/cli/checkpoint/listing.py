@@ -45,7 +45,8 @@ def _put_sessions(run: Run, root: Path) -> None:
         now = now_ms()
         put_lines(session_info_line(one, now, width_cells()) for one in found)
     if not found:
-        talk(f"no session has a checkpoint in {root}")
+        talk(f"no session has a checkpoint in {root}" if root.exists() else f"there is no folder {root} yet")
+        talk("  --checkpoints names another folder")
 
 
 def _put_session(run: Run, root: Path, session: str) -> None:

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import click
 
-from tierdeck.checkpoint.folder import FoundCheckpoint, SessionFolder, find_checkpoint
+from tierdeck.checkpoint.folder import FoundCheckpoint, SessionFolder
 from tierdeck.errors import CheckpointError
+from tierdeck_tui.cli.checkpoint.named import named_checkpoint
 from tierdeck_tui.cli.checkpoint.place import checkpoints_option, root_to_change
 from tierdeck_tui.cli.output import put, put_json, talk
 from tierdeck_tui.cli.run import Run
@@ -30,7 +31,7 @@ def label_verb(run: Run, /, checkpoint: str, text: str | None, off: bool, checkp
     if off == (text is not None):
         raise click.UsageError("give a TEXT, or --off, one of them")
     root = root_to_change(run, checkpoints, "label checkpoint")
-    found = find_checkpoint(root, checkpoint)
+    found = named_checkpoint(root, checkpoint)
     folder_of(found).set_label(found.listed.file, text)
     if run.is_json:
         put_json(masked_form({"path": found.listed.path, "label": text}, reveal=False))
@@ -47,7 +48,7 @@ def pin_verb(run: Run, /, names: tuple[str, ...], off: bool, checkpoints: str | 
     """Keep checkpoints from being cleared away; with --off no longer. Prints their paths."""
     root = root_to_change(run, checkpoints, "pin checkpoint")
     # All are looked up before the first is changed: of a list with a wrong name nothing is pinned.
-    found = [find_checkpoint(root, name) for name in names]
+    found = [named_checkpoint(root, name) for name in names]
     folders = [folder_of(each) for each in found]
     for each, folder in zip(found, folders, strict=True):
         folder.set_pin(each.listed.file, not off)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import click
 
-from tierdeck.checkpoint.folder import FoundCheckpoint, SessionFolder, find_checkpoint
+from tierdeck.checkpoint.folder import FoundCheckpoint, SessionFolder
 from tierdeck.checkpoint.journal import CHOICES
 from tierdeck.checkpoint.running import (
     OpenOperation,
@@ -21,6 +21,7 @@ from tierdeck.checkpoint.running import (
 )
 from tierdeck.errors import NotFoundError
 from tierdeck_tui.cli.checkpoint.choices import decision_of, operation_by_id
+from tierdeck_tui.cli.checkpoint.named import named_checkpoint
 from tierdeck_tui.cli.checkpoint.place import (
     checkpoints_option,
     key_option,
@@ -106,7 +107,7 @@ def _named(root: Path, name: str, key: bytes | None) -> SessionFolder | FoundChe
     try:
         return session_folder(root, name, key=key)
     except NotFoundError:
-        return find_checkpoint(root, name, key=key)
+        return named_checkpoint(root, name, key=key)
 
 
 def _of_session(folder: SessionFolder, *, is_all: bool) -> tuple[OpenOperation, ...]:

@@ -11,12 +11,13 @@ from pathlib import Path
 
 import click
 
-from tierdeck.checkpoint.folder import FoundCheckpoint, SessionFolder, find_checkpoint
+from tierdeck.checkpoint.folder import FoundCheckpoint, SessionFolder
 from tierdeck.checkpoint.journal import Decision
 from tierdeck.checkpoint.running import Asked, OpenOperation, RestoreMode, fork, operations_at, rewind
 from tierdeck.errors import CheckpointError
 from tierdeck_tui.cli.ask import confirm_by_typing
 from tierdeck_tui.cli.checkpoint.choices import decisions_of, operation_option
+from tierdeck_tui.cli.checkpoint.named import named_checkpoint
 from tierdeck_tui.cli.checkpoint.place import (
     checkpoints_option,
     key_option,
@@ -96,10 +97,13 @@ def restore_verb(
         raise click.UsageError("--fork and --rewind exclude each other")
     if as_ is not None and rewinds:
         raise click.UsageError("--as goes with --fork")
-    root = use_checkpoints(run, checkpoints) if dry_run else root_to_change(run, checkpoints, _DOING)
+    if dry_run:
+        root = use_checkpoints(run, checkpoints, may_be_made=True)
+    else:
+        root = root_to_change(run, checkpoints, _DOING, may_be_made=True)
     mode: RestoreMode = "rewind" if rewinds else "fork"
     key = use_key(run, key_file)
-    found = find_checkpoint(root, checkpoint, key=key)
+    found = named_checkpoint(root, checkpoint, key=key)
     if rewinds and found.folder is None:
         raise CheckpointError(
             f"rewind to {found.listed.path}: it lies in no session's folder", hint="--fork makes a session of it"

@@ -8,8 +8,9 @@ from pathlib import Path
 import click
 
 from tierdeck.checkpoint import CONSOLE_LIMITS
-from tierdeck.checkpoint.folder import Listed, VerifyResult, find_checkpoint, verify
+from tierdeck.checkpoint.folder import Listed, VerifyResult, verify
 from tierdeck.errors import CheckpointError, StoppedError
+from tierdeck_tui.cli.checkpoint.named import named_checkpoint
 from tierdeck_tui.cli.checkpoint.place import checkpoints_option, key_option, use_checkpoints, use_key
 from tierdeck_tui.cli.checkpoint.sessions import session_folder
 from tierdeck_tui.cli.frame import STOPPED
@@ -51,7 +52,7 @@ def verify_verb(
     if not names and session is None:
         raise click.UsageError("give checkpoints, or --session ID")
     key = use_key(run, key_file)
-    chosen = [find_checkpoint(root, name).listed for name in names]
+    chosen = [named_checkpoint(root, name).listed for name in names]
     if session is not None:
         chosen += session_folder(root, session).listed()
     with stop_flag() as should_stop:

@@ -124,7 +124,8 @@ def nothing_there(sessions: Sessions, cells: int) -> list[Line]:
         line(""),
         line(Piece("An agent makes checkpoints when its session is opened with them: see", "muted")),
         line(Piece("`tierdeck.open_session(…, checkpoints=…)` in the README.", "muted")),
-        line(Piece("Another folder: RLM_CHECKPOINT_DIR, or [checkpoints] folder in the settings.", "muted")),
+        line(Piece("Another folder: `tierdeck --checkpoints DIR`, RLM_CHECKPOINT_DIR, or", "muted")),
+        line(Piece("[checkpoints] folder in the settings.", "muted")),
     ]
 
 

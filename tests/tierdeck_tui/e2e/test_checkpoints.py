@@ -69,5 +69,5 @@ def test_a_file_in_the_place_of_the_folder_is_refused_before_a_screen_is_shown(
     store = empty_store(tmp_path / "s.db")
     tmux = make_tmux(120, 24)
     tmux.start(console_command(store, "--checkpoints", str(store)))
-    tmux.wait_for("is a file, not the folder")
+    tmux.wait_for("--checkpoints names the folder that holds the sessions' folders")
     tmux.wait_for("exit=2")

@@ -57,6 +57,17 @@ def test_words_are_searched_while_another_program_holds_the_index(
     assert "another program holds it" in result.stderr
 
 
+def test_a_mistyped_word_is_named_with_the_word_that_was_meant(run: Command, db: Path) -> None:
+    add(db, NodeDraft("idempotency keys"), NodeDraft("Redis", tier=Tier.ARCHIVE))
+    result = run("search", "--alpha", "0", "idempotncy", "rediss")
+    assert result.stdout == ""
+    assert "in no memory: “idempotncy” (near: idempotency)" in result.stderr
+    assert "“rediss” (near, but filtered out or archived: redis)" in result.stderr
+    [first, second] = json.loads(run("search", "--alpha", "0", "idempotncy", "rediss", "--json").stdout)["missing"]
+    assert first == {"word": "idempotncy", "near": ["idempotency"], "hidden": []}
+    assert second == {"word": "rediss", "near": [], "hidden": ["redis"]}
+
+
 def test_without_words_the_newest_come_first(run: Command, db: Path) -> None:
     old, new = add(db, NodeDraft("one", created_at_ms=1_000_000), NodeDraft("two", created_at_ms=2_000_000))
     assert hits(run) == [new, old]

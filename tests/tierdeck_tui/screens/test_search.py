@@ -73,6 +73,18 @@ async def test_the_last_word_is_found_while_it_is_typed(seen: Seen) -> None:
     assert len(seen.rows()) == 3
 
 
+async def test_a_slip_is_pointed_out_while_it_is_typed_and_no_beginning_of_a_word_is(seen: Seen) -> None:
+    await seen.press("slash")
+    for char in "sesions":
+        await seen.type(char)
+        painted = "\n".join(seen.painted())
+        is_beginning = any(word.startswith(seen.box.value) for text, _, _ in TEXTS for word in text.split())
+        assert ("in no memory" not in painted) == is_beginning, seen.box.value
+    assert "near: sessions" in painted
+    await seen.ask("sesions rotated")
+    assert "1 memory · in no memory: sesions (sessions?)" in seen.status
+
+
 @pytest.mark.case("T02", "T01")
 async def test_half_a_tag_in_the_box_is_a_query_like_any_other(seen: Seen) -> None:
     await seen.press("slash")

@@ -12,6 +12,7 @@ from tierdeck_tui.view.search_status import (
     browse_status,
     chips_line,
     error_status,
+    missing_sentence,
     nothing_found,
     nothing_to_browse,
     searching_status,
@@ -57,10 +58,27 @@ def test_a_store_of_archived_memories_only_is_not_called_empty() -> None:
 
 def test_words_that_stand_nowhere_are_named_with_what_may_have_been_meant() -> None:
     missing = (MissingWord("confgi", ("config", "confirm")), MissingWord("zzz"))
-    said = "in no memory: “confgi” (near: config or confirm), “zzz”"
-    assert f"  {said}" in text(nothing_found(answer(query="confgi zzz", missing=missing)))
-    shown = text_of(answer_status(answer(hit(), missing=missing, notes=("in order of meaning alone",))))
-    assert f" · {said} · in order of meaning alone" in shown, "what can be mended stands before what is only so"
+    assert missing_sentence(missing) == "in no memory: “confgi” (near: config or confirm), “zzz”"
+    shown = text(nothing_found(answer(query="confgi zzz", missing=missing)))
+    assert "  in no memory: “confgi”\n    near: config or confirm\n  in no memory: “zzz”" in shown
+
+
+def test_above_a_list_they_are_said_in_short_and_before_all_else() -> None:
+    missing = (MissingWord("confgi", ("config", "confirm")), MissingWord("zzz"))
+    found = answer(hit(), missing=missing, degraded="no model", notes=("a note",))
+    said = "1 memory · in no memory: confgi (config?), zzz · keyword only: no model · a note"
+    assert text_of(answer_status(found)).startswith(said), "what can be mended stands before what is only so"
+
+
+def test_near_words_that_are_hidden_are_said_to_be() -> None:
+    missing = (MissingWord("confgi", ("confirm",), ("config",)),)
+    assert "(near: confirm; near, but filtered out or archived: config)" in missing_sentence(missing)
+    shown = text(nothing_found(answer(query="confgi", missing=missing)))
+    assert "    near: confirm\n    near, but filtered out or archived: config" in shown
+
+
+def test_what_comes_to_nothing_at_a_balance_is_not_counted_as_found() -> None:
+    assert text_of(answer_status(answer(candidates=(hit(),) * 60))).startswith("0 memories · ")
 
 
 def test_a_number_that_was_not_counted_to_the_end_says_so() -> None:

@@ -17,14 +17,15 @@ _MAX_WORD_CELLS = 20
 
 
 def answer_status(answer: SearchAnswer) -> Line:
-    """One line: how many of how many, what is off and what to do about it, words that stand nowhere, then notes."""
+    """One line: how many of how many, words that stand nowhere, what is off and what to do about it, then notes."""
     found, shown = len(answer.candidates), len(answer.hits)
-    number = counted(shown, "memory", "memories") if shown >= found else f"{count(shown)} best of {count(found)}"
+    is_cut = 0 < shown < found  # what was compared and comes to nothing at this balance is no hit
+    number = f"{count(shown)} best of {count(found)}" if is_cut else counted(shown, "memory", "memories")
     pieces: list[Piece | str] = [Piece(number, "strong")]
+    if answer.hits and answer.missing:  # first: a slip of the pen is what the operator can mend
+        pieces.append(Piece(f" · {_missing_in_short(answer.missing)}", "warning"))
     if answer.degraded:
         pieces.append(Piece(f" · keyword only: {_safe(answer.degraded)}", "warning"))
-    if answer.hits and answer.missing:  # before the notes: a slip of the pen is what the operator can mend
-        pieces.append(Piece(f" · {missing_sentence(answer.missing)}", "warning"))
     pieces += [Piece(f" · {_safe(note)}", "muted") for note in answer.notes]
     if answer.hits:  # in an empty list it stands there
         pieces += [Piece(f" · {hidden_sentence(hidden)}", "muted") for hidden in answer.hidden]
@@ -47,8 +48,36 @@ def missing_sentence(missing: Sequence[MissingWord]) -> str:
 
 
 def _near(missing: MissingWord) -> str:
-    near = " or ".join(cut(_safe(word), _MAX_WORD_CELLS) for word in missing.near)
-    return f" (near: {near})" if near else ""
+    near = f"near: {_either(missing.near)}" if missing.near else ""
+    hidden = f"near, but filtered out or archived: {_either(missing.hidden)}" if missing.hidden else ""
+    said = "; ".join(part for part in (near, hidden) if part)
+    return f" ({said})" if said else ""
+
+
+def _either(words: Sequence[str]) -> str:
+    return " or ".join(cut(_safe(word), _MAX_WORD_CELLS) for word in words)
+
+
+def _missing_in_short(missing: Sequence[MissingWord]) -> str:
+    """The same for a line that is shared: of the near words the nearest that is found."""
+    said = [f"{cut(_safe(one.word), _MAX_WORD_CELLS)}{_perhaps(one)}" for one in missing]
+    return f"in no memory: {', '.join(said)}"
+
+
+def _perhaps(missing: MissingWord) -> str:
+    return f" ({cut(_safe(missing.near[0]), _MAX_WORD_CELLS)}?)" if missing.near else ""
+
+
+def _missing_lines(missing: Sequence[MissingWord]) -> list[Line]:
+    """Each word on a line of its own, and below it what may have been meant."""
+    lines: list[Line] = []
+    for one in missing:
+        lines.append(line(f"  in no memory: “{cut(_safe(one.word), _MAX_WORD_CELLS)}”"))
+        if one.near:
+            lines.append(line("    near: ", Piece(_either(one.near), "strong")))
+        if one.hidden:
+            lines.append(line("    near, but filtered out or archived: ", Piece(_either(one.hidden), "strong")))
+    return lines
 
 
 def _least(hidden: HiddenByFilter) -> str:
@@ -102,7 +131,7 @@ def nothing_found(answer: SearchAnswer) -> list[Line]:
         return _empty_store()
     lines = [line(""), line("  Nothing found for ", Piece(f"“{asked}”", "strong"))]
     if answer.missing:
-        lines.append(line("  ", missing_sentence(answer.missing)))
+        lines += _missing_lines(answer.missing)
     if answer.hidden:
         lines.append(line(""))
         for number, hidden in enumerate(sorted(answer.hidden, key=lambda one: -one.rows)):

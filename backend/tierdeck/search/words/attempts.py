@@ -132,16 +132,15 @@ def _repeated(terms: Terms) -> list[int]:
 
 
 def growing_word(query: Query) -> str | None:
-    """The word at the very end of the text, when it may still grow and is long enough to tell."""
+    """The word at the very end of the text, which may still grow while it is typed."""
     last = split_words(query.text[-200:])[-1:]
-    if not last or not query.text.endswith(last[0]) or len(last[0]) < MIN_PREFIX_CHARS:
-        return None
-    return last[0]
+    return last[0] if last and query.text.endswith(last[0]) else None
 
 
 def _prefix(query: Query, words: list[str]) -> int | None:
+    """The number of the word that may still grow, when it is long enough to tell."""
     growing = growing_word(query)
-    return words.index(growing) if growing in words else None
+    return words.index(growing) if growing in words and len(growing) >= MIN_PREFIX_CHARS else None
 
 
 def _extra_phrases(query: Query) -> list[str]:

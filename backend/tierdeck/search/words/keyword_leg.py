@@ -22,7 +22,7 @@ from tierdeck.search.query.tokens import Tokenizer
 from tierdeck.search.rows.condition import Condition
 from tierdeck.search.rows.read_memories import ReadMemories
 from tierdeck.search.rows.word_counts import WordCounts
-from tierdeck.search.words.attempts import Attempt, attempts, growing_word
+from tierdeck.search.words.attempts import MIN_PREFIX_CHARS, Attempt, attempts, growing_word
 from tierdeck.search.words.inside_hit import Inside, InsideHit
 from tierdeck.search.words.inside_look import InsideLook
 from tierdeck.search.words.large_pool import PICK_ROWS, LargePool
@@ -105,11 +105,12 @@ class KeywordLeg:
         begins so.
         """
         terms = self._attempt.terms.used
+        growing = growing_word(self._query) if self._is_typing and not self._leads_nowhere else None
         inside = {piece.term for hit in self._inside.hits.values() for piece, _ in hit.earned}
         lost = [
             term
             for number, term in enumerate(terms)
-            if not term.rows and number not in inside and (number != self._attempt.prefix or self._leads_nowhere)
+            if not term.rows and number not in inside and term.text != growing
         ]
         if not lost:
             return ()
@@ -245,7 +246,7 @@ class KeywordLeg:
     def _completed(self, words: Sequence[tuple[str, int]]) -> Sequence[tuple[str, int]]:
         """The words, the last one as what is being typed where only the texts can tell that."""
         typed = growing_word(self._query)
-        if typed is None or all(word != typed for word, _ in words) or self._is_beginning(typed):
+        if typed not in dict(words) or len(typed) < MIN_PREFIX_CHARS or self._is_beginning(typed):
             return words
         completed = completion(typed, self._forms, self._tokenizer)
         self._is_dead_end = completed is None

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from tests.tierdeck.search.memories import remember
 from tierdeck.model import NodeDraft, Tier
 from tierdeck.search import MissingWord, hybrid_search
 from tierdeck.search.answer.hit import HiddenByFilter
-from tierdeck.store import Store
+from tierdeck.store import Store, open_store
 from tierdeck.terms.fill import fill_terms
 
 
@@ -114,5 +116,16 @@ def test_no_beginning_of_a_word_is_called_missing_while_it_is_typed(store: Store
     if has_index:
         fill_terms(store)
     for word in ("generalization", "getCheckoutId", "fluttering"):
-        for chars in range(3, len(word) + 1):
+        for chars in range(1, len(word) + 1):
             assert missing(store, word[:chars], is_typing=True) == ()
+
+
+def test_the_store_of_another_program_has_near_words_and_stays_as_it_is(family_store_path: Path) -> None:
+    before = family_store_path.read_bytes()
+    with open_store(family_store_path, read_only=True) as store:
+        assert missing(store, "exponentail") == (MissingWord("exponentail", ("exponential",)),)
+        assert missing(store, "migratoins stagng") == (
+            MissingWord("migratoins", ("migrations",)),
+            MissingWord("stagng", ("staging",)),
+        )
+    assert family_store_path.read_bytes() == before

@@ -14,14 +14,13 @@ from tierdeck.db.connections import (
     set_journal_mode,
     set_writer_cache,
 )
-from tierdeck.db.driver_errors import BUSY_TIMEOUT_MS, damaged, driver_errors
+from tierdeck.db.driver_errors import BUSY_TIMEOUT_MS, damaged, driver_errors, is_recovering
 from tierdeck.db.file_system import file_system_type, is_network_file_system
 from tierdeck.db.journal_mode import asks_for_wal
 from tierdeck.db.transaction import transaction
 from tierdeck.db.untouched import (
     UntouchedConnection,
     file_state,
-    is_recovering,
     open_untouched,
 )
 from tierdeck.db.whole_copy import copy_database, is_full_text_fault

@@ -44,6 +44,15 @@ def driver_errors(path: Path, doing: str, *, waited_ms: int = BUSY_TIMEOUT_MS) -
         raise InvalidValueError(f"{doing} {path}: a number is beyond 64 bits ({e})") from e
 
 
+def is_recovering(e: apsw.Error) -> bool:
+    """Whether the error says that the WAL's owner is just setting up its shared memory: a moment later it reads."""
+    return isinstance(e, apsw.ReadOnlyError) and getattr(e, "extendedresult", 0) in (
+        apsw.SQLITE_READONLY_RECOVERY,
+        apsw.SQLITE_READONLY_CANTLOCK,
+        apsw.SQLITE_READONLY_CANTINIT,
+    )
+
+
 def damaged(path: Path, doing: str, cause: str) -> DamagedStoreError:
     """The error for a malformed file, pointing at its newest backup where one stands beside it."""
     newest = _newest_backup(path)
@@ -72,6 +81,10 @@ def _first_error(e: apsw.Error) -> apsw.Error:
 
 def _translated(e: apsw.Error, path: Path, doing: str, waited_ms: int) -> TierdeckError:
     what = f"{doing} {path}"
+    if is_recovering(e):
+        return StoreBusyError(
+            f"{what}: its owner is just setting up its log; nothing was changed", hint="try again in a moment"
+        )
     if isinstance(e, apsw.BusyError | apsw.LockedError):
         return StoreBusyError(
             f"{what}: another program holds it (waited {waited_ms / 1000:g} s); nothing was changed",

@@ -20,7 +20,7 @@ from typing import Literal
 import apsw
 
 from tierdeck.db.connections import URI_FLAGS, file_uri, set_common
-from tierdeck.db.driver_errors import BUSY_TIMEOUT_MS, driver_errors
+from tierdeck.db.driver_errors import BUSY_TIMEOUT_MS, driver_errors, is_recovering
 from tierdeck.db.journal_mode import open_raw, says_wal
 from tierdeck.errors import NotAStoreError, StoreBusyError, StoreError
 
@@ -42,7 +42,8 @@ class UntouchedConnection(apsw.Connection):
     """Reads somebody else's file and leaves its folder byte for byte as it is; made by `open_untouched`.
 
     While it is open it holds a shared lock on the file, so that its owner can't tidy its WAL away between our look
-    at what stands beside the file and our reading. Keep it for one read only.
+    at what stands beside the file and our reading. Keep it for one read only; one that begins while its
+    owner starts the WAL anew fails, as `is_recovering` tells, and is to be tried again.
     """
 
     def __init__(self, uri: str, path: Path, how: HowRead, guard: apsw.VFSFile | None) -> None:
@@ -99,15 +100,6 @@ def open_untouched(path: Path, *, timeout_ms: int = BUSY_TIMEOUT_MS) -> Untouche
             except OSError as e:
                 raise StoreError(f"open {path}: it can't be read ({e.strerror})") from e
             time.sleep(0.01)
-
-
-def is_recovering(e: apsw.ReadOnlyError) -> bool:
-    """Whether the error says that the WAL's owner is just setting up its shared memory: a moment later it reads."""
-    return getattr(e, "extendedresult", 0) in (
-        apsw.SQLITE_READONLY_RECOVERY,
-        apsw.SQLITE_READONLY_CANTLOCK,
-        apsw.SQLITE_READONLY_CANTINIT,
-    )
 
 
 def file_state(path: Path) -> FileState:

@@ -89,7 +89,7 @@ class UntouchedReader:
         try:
             result = look(conn)
         except (apsw.Error, ValueError) as e:
-            is_passing = isinstance(e, apsw.ReadOnlyError) and db.is_recovering(e)
+            is_passing = isinstance(e, apsw.Error) and db.is_recovering(e)
             if conn.is_still_true() and not is_passing:
                 raise
             raise _FileChangedError from e

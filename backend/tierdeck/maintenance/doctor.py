@@ -27,7 +27,7 @@ from tierdeck.maintenance.index_checks import (
 from tierdeck.maintenance.promotion_checks import check_clock, check_counts, check_holds, check_log
 from tierdeck.maintenance.row_checks import check_orphans, check_rows, check_secrets
 from tierdeck.maintenance.schema_check import check_schema
-from tierdeck.maintenance.term_checks import check_terms
+from tierdeck.maintenance.term_checks import check_terms, check_words
 from tierdeck.store import Store, StoreKind, open_store
 
 Look = Callable[[], Check | list[Check]]
@@ -79,6 +79,7 @@ def _looks(store: Store, settings: EmbeddingSettings, *, is_thorough: bool) -> I
     yield "index-file", lambda: check_index_file(store, is_thorough=is_thorough)
     yield "vector-bits", lambda: check_bits(store, is_thorough=is_thorough)
     yield "extra-terms", lambda: check_terms(store, is_thorough=is_thorough)
+    yield "word-list", lambda: check_words(store, is_thorough=is_thorough)
     yield "cache", check_cache
     yield "size", lambda: check_size(store)
 

@@ -14,6 +14,7 @@ DETAILS = 20
 REBUILD_SEARCH_INDEX = "tierdeck doctor --repair search-index"
 REBUILD_BITS = "tierdeck doctor --repair vector-bits"
 REBUILD_TERMS = "tierdeck doctor --repair extra-terms"
+REBUILD_WORDS = "tierdeck doctor --repair word-list"
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,8 +13,8 @@ from tierdeck.embed.coverage import Coverage, coverage
 from tierdeck.errors import StoreError
 from tierdeck.index.file import VECTORS, dimensions_of, get_setting, index_errors, open_for_reading
 from tierdeck.index.path import SUFFIX, cache_folder, cached_index_path, index_path
-from tierdeck.maintenance.health import DETAILS, REBUILD_BITS, Check
-from tierdeck.maintenance.term_checks import are_of_terms, rebuild_terms_of, unusable_terms
+from tierdeck.maintenance.health import DETAILS, REBUILD_BITS, REBUILD_TERMS, Check
+from tierdeck.maintenance.term_checks import are_of_terms, as_opened, unusable_terms
 from tierdeck.store import Store
 
 _EMBED = "tierdeck embed"
@@ -54,7 +54,9 @@ def check_index_file(store: Store, *, is_thorough: bool) -> Check:
         model = get_setting(conn, "model")
         faults = _index_faults(conn, is_thorough=is_thorough) if is_looked_through else ()
     if faults and are_of_terms(faults):
-        return Check("index-file", "bad", f"{path}: its extra terms are damaged", rebuild_terms_of(store), faults)
+        return Check(
+            "index-file", "bad", f"{path}: its extra terms are damaged", as_opened(store, REBUILD_TERMS), faults
+        )
     if faults:
         return Check("index-file", "bad", f"{path} is damaged", "tierdeck embed --rebuild", faults)
     text = f"{path}, {size:,} bytes" + (f", made for {model}" if model else "")

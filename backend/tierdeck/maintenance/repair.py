@@ -41,8 +41,9 @@ def repair(store: Store, names: Sequence[str], *, actor: str = "doctor") -> Repa
         names: of `REPAIRS`: "search-index" builds the full-text index anew from the memories, "orphans" deletes our
             rows of memories that are gone, "schema" puts back a missing index or trigger in a store of ours,
             "promotion-counts" counts the accesses anew, "promotion-log" lets a log whose end was cut off go on,
-            "vector-bits" makes the bits of the vectors anew, without asking a model, and "extra-terms" the terms
-            that search inside words goes by: these two in the index file alone, also of a store that is only read.
+            "vector-bits" makes the bits of the vectors anew, without asking a model, "extra-terms" the terms that
+            search inside words goes by, and "word-list" takes the store's words in anew: these three in the index
+            file alone, also of a store that is only read.
         actor: who mends; stands in the record that the log keeps.
 
     Raises:

@@ -1,4 +1,4 @@
-"""The extra terms of the index file: whether search inside words can go by them."""
+"""The extra terms and the list of words in the index file: whether search can go by them."""
 
 from __future__ import annotations
 
@@ -9,11 +9,12 @@ import apsw
 
 from tierdeck.index.file import index_errors, open_for_reading
 from tierdeck.index.path import index_path
-from tierdeck.maintenance.health import REBUILD_TERMS, Check
+from tierdeck.maintenance.health import REBUILD_TERMS, REBUILD_WORDS, Check
 from tierdeck.store import Store
 from tierdeck.store.store import ReadOnlyReason
 from tierdeck.terms.term_check import TermLook, look_at_terms
 from tierdeck.terms.term_table import ROWS, TERMS
+from tierdeck.terms.word_check import has_word_list, word_fault
 
 _EMBED = "tierdeck embed"
 
@@ -35,6 +36,25 @@ def check_terms(store: Store, *, is_thorough: bool) -> Check:
         return _check_of(store, look_at_terms(conn, store, is_thorough=is_thorough))
 
 
+def check_words(store: Store, *, is_thorough: bool) -> Check:
+    """Whether the list of words is that of the full-text index; thorough compares all of it.
+
+    Raises:
+        IndexFileError, ModelUnavailableError: the index file can't be used.
+    """
+    conn = open_for_reading(store)
+    if conn is None:
+        return _no_words_yet()
+    with closing(conn), index_errors(index_path(store)):
+        if not has_word_list(conn):
+            return _no_words_yet()
+        fault = word_fault(conn, store, is_thorough=is_thorough)
+    if fault is None:
+        return Check("word-list", "ok", "the list of words is that of the full-text index")
+    text = f"near words and words being typed may be missed, the list of words is out of step: {fault}"
+    return Check("word-list", "bad", text, as_opened(store, REBUILD_WORDS))
+
+
 def unusable_terms(conn: apsw.Connection) -> tuple[str, ...]:
     """Why the table of the extra terms can't be opened at all; empty when it can, or is not there."""
     if not conn.execute("SELECT 1 FROM sqlite_master WHERE name = ?", (TERMS,)).fetchone():
@@ -53,16 +73,15 @@ def are_of_terms(faults: Sequence[str]) -> bool:
     )
 
 
-def rebuild_terms_of(store: Store) -> str:
-    """The command that makes the extra terms of a store anew, as it was opened."""
-    asked = store.read_only_reason is ReadOnlyReason.ASKED
-    return f"{REBUILD_TERMS} --read-only" if asked else REBUILD_TERMS
+def as_opened(store: Store, command: str) -> str:
+    """The command, so that it works on the index file that was looked at: a store only read has one of its own."""
+    return f"{command} --read-only" if store.read_only_reason is ReadOnlyReason.ASKED else command
 
 
 def _check_of(store: Store, look: TermLook) -> Check:
     if look.faults:
         text = f"search inside words may miss memories, their extra terms are out of step: {'; '.join(look.faults)}"
-        return Check("extra-terms", "bad", text, rebuild_terms_of(store), look.examples)
+        return Check("extra-terms", "bad", text, as_opened(store, REBUILD_TERMS), look.examples)
     if look.waiting:
         among = f" of the {look.looked_rows:,} memories looked at" if look.is_of_looked else " memories"
         text = f"{look.waiting:,}{among} wait for extra terms; search looks into the newest texts itself"
@@ -72,3 +91,7 @@ def _check_of(store: Store, look: TermLook) -> Check:
 
 def _none_yet() -> Check:
     return Check("extra-terms", "info", "there are none yet: search looks into the newest texts themselves", _EMBED)
+
+
+def _no_words_yet() -> Check:
+    return Check("word-list", "info", "there is none yet: search asks the full-text index itself", _EMBED)

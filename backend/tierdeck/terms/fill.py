@@ -76,13 +76,17 @@ def fill_terms(store: Store, *, should_stop: Callable[[], bool] | None = None) -
 
 
 def rebuild_terms(store: Store, *, should_stop: Callable[[], bool] | None = None) -> bool:
-    """Throw the extra terms and the list of words away, in whatever state they are, and make them anew.
-
-    Args, Returns and Raises as `fill_terms`.
-    """
+    """Throw the extra terms away, in whatever state they are, and make them anew. The rest as `fill_terms`."""
     with closing(open_for_writing(store)) as conn, index_errors(index_path(store)):
         with db.transaction(conn):
             drop_terms(conn)
+        return bring_up(conn, store, should_stop or (lambda: False))
+
+
+def rebuild_words(store: Store, *, should_stop: Callable[[], bool] | None = None) -> bool:
+    """Throw the list of words away and take it in anew. The rest as `fill_terms`."""
+    with closing(open_for_writing(store)) as conn, index_errors(index_path(store)):
+        with db.transaction(conn):
             conn.execute(f"DROP TABLE IF EXISTS {VOCABULARY}")
             empty_vocabulary(conn)
         return bring_up(conn, store, should_stop or (lambda: False))

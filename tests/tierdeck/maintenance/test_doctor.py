@@ -61,8 +61,8 @@ def test_a_sound_store_has_nothing_to_mend_and_every_check_is_there(store: Store
     assert names == [
         "python", "driver", "sqlite-vec", "file", "journal", "backups", "integrity", "schema", "search-index",
         "ids", "times", "metadata", "text", "values", "orphans", "clock", "promotion-counts",
-        "promotion-log", "holds", "secrets", "embeddings", "index-file", "vector-bits", "extra-terms", "cache",
-        "size",
+        "promotion-log", "holds", "secrets", "embeddings", "index-file", "vector-bits", "extra-terms", "word-list",
+        "cache", "size",
     ]  # fmt: skip
     assert "SQLite 3." in health.check("driver").text
     assert "write-ahead log" in health.check("journal").text

@@ -125,12 +125,13 @@ class _Look:
         else:
             waiting, found.gone = waiting + len(found.gone), {}
         named = (
-            (found.missing, "have none"),
-            (found.stale, "have those of an older text"),
-            (found.other, "have others than their text gives"),
-            (found.gone, "have some and are gone"),
+            (found.missing, "without any"),
+            (found.stale, "with those of an older text"),
+            (found.other, "with others than the text gives"),
+            (found.gone, "with some though gone"),
         )
-        faults += [f"{len(rows):,} of the memories looked at {words}" for rows, words in named if rows]
+        said = ", ".join(f"{len(rows):,} {words}" for rows, words in named if rows)
+        faults += [f"of the memories looked at {said}"] if said else []
         examples = [f"{who}: {words}" for rows, words in named for who in rows.values()]
         return TermLook(tuple(faults), tuple(examples[:EXAMPLES]), waiting, found.looked, not self._follows)
 

@@ -146,8 +146,8 @@ def test_the_memories_that_something_is_wrong_with_are_named(filled: Store) -> N
     damage(filled, BREAKS["a record of an older text"])
     node_id = filled.read(lambda conn: conn.execute("SELECT id FROM nodes WHERE pk = 5").get)
     check = looked_at(filled)
-    assert "1 of the memories looked at have those of an older text" in check.text
-    assert check.details == (f"{node_id}: have those of an older text",)
+    assert "of the memories looked at 1 with those of an older text" in check.text
+    assert check.details == (f"{node_id}: with those of an older text",)
 
 
 def test_what_the_store_changed_since_is_no_fault(filled: Store) -> None:

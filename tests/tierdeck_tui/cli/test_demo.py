@@ -88,10 +88,10 @@ def test_with_an_agent_its_session_is_live_while_the_console_is_open_and_gone_af
 ) -> None:
     folder = Path(tempfile.mkdtemp(dir=tmp_path))
     monkeypatch.setenv("TMPDIR", str(folder))
-    answers = [("Search", "3"), ("1 live", "\x11")]
+    answers = [("Search", "3"), ("1 running", "\x11")]
     ended = in_terminal(db, "demo", "--agent", answers=answers, env={"TERM": "xterm"})
     assert ended.exit_code == 0
-    assert "1 live" in ended.shown
+    assert "1 running" in ended.shown
     [pid] = re.findall(r"the agent is process (\d+)", ended.shown)
     assert subprocess.run(["ps", "-p", pid], capture_output=True, check=False).returncode == 1
     assert list(folder.iterdir()) == []

@@ -370,7 +370,7 @@ async def test_a_running_agent_goes_back_at_its_turns_end_and_only_then_it_is_ca
         async with app.run_test(size=(120, 32), notifications=True) as pilot:
             deck = Deck(app, pilot)
             await deck.open()
-            assert "live" in deck.lines()[0]
+            assert "  running" in deck.lines()[0]
             await deck.press("j", "j")
             await rewinding(deck)
             await deck.confirm("1")

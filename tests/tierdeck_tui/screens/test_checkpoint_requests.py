@@ -96,7 +96,7 @@ async def test_a_request_that_nobody_takes_up_is_called_expired(
 
 
 async def test_that_an_agent_began_or_ended_is_seen_without_a_key(deck: Deck, folder: SessionFolder) -> None:
-    assert "  live" not in deck.lines()[0]
+    assert "  running" not in deck.lines()[0]
     with running(folder):
-        await deck.until(lambda: "  live" in deck.lines()[0])
-    await deck.until(lambda: "  live" not in deck.lines()[0])
+        await deck.until(lambda: "  running" in deck.lines()[0])
+    await deck.until(lambda: "  running" not in deck.lines()[0])

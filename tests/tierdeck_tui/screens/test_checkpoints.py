@@ -47,7 +47,7 @@ async def deck(tmp_path: Path, root: Path, make_app: MakeApp) -> AsyncIterator[D
 @pytest.mark.spec("SPEC-09.22", "SPEC-09.26")
 async def test_the_newest_session_is_open_and_each_checkpoint_tells_turn_size_cost_and_state(deck: Deck) -> None:
     lines = deck.lines()
-    assert "▾ agent-7  6 checkpoints" in lines[0]
+    assert "▾ agent-7  not running  6 checkpoints" in lines[0]
     assert "branch aaaaaaaa" in lines[1]
     assert "6  turn 3" in lines[2]
     assert "HEAD" in lines[2]
@@ -56,7 +56,7 @@ async def test_the_newest_session_is_open_and_each_checkpoint_tells_turn_size_co
     assert "can't be read" in lines[6]
     assert "NEWER written by a newer" in lines[7]
     assert "DAMAGED it is no checkp" in lines[8]
-    assert "▸ older  1 checkpoint" in lines[9]
+    assert "▸ older  not running  1 checkpoint" in lines[9]
     assert "2 sessions · 7 checkpoints" in deck.status
 
 

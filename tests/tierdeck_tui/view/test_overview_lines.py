@@ -92,7 +92,7 @@ def test_candidates_are_something_to_do_next() -> None:
 
 
 def checkpoints(**numbers: int) -> CheckpointFacts:
-    info = SessionInfo("agent-7", Path("agent-7"), 3, 900, (NOW_MS - 3_600_000) * 1_000_000, is_live=True)
+    info = SessionInfo("agent-7", Path("agent-7"), 3, 900, (NOW_MS - 3_600_000) * 1_000_000, "running")
     none = dict.fromkeys(("damaged", "newer", "unfinished", "problems"), 0)
     return CheckpointFacts(sessions=1, files=3, newest=info, running=1, **none | numbers)
 

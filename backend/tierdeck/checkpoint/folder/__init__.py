@@ -3,7 +3,7 @@
 from tierdeck.checkpoint.folder.diff import Change, Diff, diff
 from tierdeck.checkpoint.folder.find import FoundCheckpoint, find_checkpoint
 from tierdeck.checkpoint.folder.head_pointer import HeadPointer
-from tierdeck.checkpoint.folder.lease import Lease
+from tierdeck.checkpoint.folder.lease import Lease, RunState
 from tierdeck.checkpoint.folder.listing import Listed, State
 from tierdeck.checkpoint.folder.requests import Answer, Request
 from tierdeck.checkpoint.folder.retention import (
@@ -17,7 +17,7 @@ from tierdeck.checkpoint.folder.retention import (
 )
 from tierdeck.checkpoint.folder.root import checkpoints_root
 from tierdeck.checkpoint.folder.session_folder import SessionFolder, open_session_folder
-from tierdeck.checkpoint.folder.sessions import SessionInfo, list_sessions
+from tierdeck.checkpoint.folder.sessions import SessionInfo, list_sessions, session_info
 from tierdeck.checkpoint.folder.stored import SavedCheckpoint, Skipped
 from tierdeck.checkpoint.folder.trash import Emptied, Trashed, empty_trash, list_trash, restore_from_trash
 from tierdeck.checkpoint.folder.verify import VerifyResult, verify
@@ -36,6 +36,7 @@ __all__ = [
     "PruneReport",
     "Request",
     "RetentionPolicy",
+    "RunState",
     "SavedCheckpoint",
     "SessionFolder",
     "SessionInfo",
@@ -54,5 +55,6 @@ __all__ = [
     "policy_of",
     "prune",
     "restore_from_trash",
+    "session_info",
     "verify",
 ]

@@ -60,6 +60,16 @@ class KernelLock:
             self._is_taken = True
         return self._is_taken
 
+    def write(self, data: bytes) -> None:
+        """Have its file begin with this, also after a power cut; for who holds it.
+
+        Raises:
+            CheckpointError: the disk refuses.
+        """
+        with disk_errors(f"write {self._path}"):
+            os.pwrite(self._fd, data, 0)
+            os.fsync(self._fd)
+
     def release(self) -> None:
         """Give it back. Harmless when it is not held any more."""
         with _guard:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from tierdeck.checkpoint.file.summary import Summary
 from tierdeck.checkpoint.folder.disk import disk_errors, read_json
-from tierdeck.checkpoint.folder.lease import LEASE_FILE
+from tierdeck.checkpoint.folder.lease import RunState, run_state
 from tierdeck.checkpoint.folder.listing import Owner, list_one
-from tierdeck.checkpoint.folder.locks import is_locked
 from tierdeck.checkpoint.folder.names import (
     SESSION_FILE,
     TRASH_FOLDER,
@@ -29,8 +29,9 @@ _LOOKED_AT = 10  # newest files tried before a session counts as one nobody can 
 class SessionInfo:
     """A session in a list. Spec: SPEC-09.22
 
-    `size_bytes` counts the trash too. `newest_ns` is when its newest readable checkpoint was made, None when it has
-    none. `problem` says what is wrong with it; when its id can't be told, `session_id` is its folder's name.
+    `size_bytes` counts the trash too, which takes `trash_bytes` of it. `newest_ns` is when its newest readable
+    checkpoint was made, None when it has none. `problem` says what is wrong with it; when its id can't be told,
+    `session_id` is its folder's name.
     """
 
     session_id: str
@@ -38,8 +39,14 @@ class SessionInfo:
     checkpoints: int
     size_bytes: int
     newest_ns: int | None
-    is_live: bool
+    run: RunState
+    trash_bytes: int = 0
     problem: str | None = None
+
+    @property
+    def is_live(self) -> bool:
+        """Whether an agent runs it now."""
+        return self.run == "running"
 
 
 def list_sessions(root: Path, *, limits: Limits = CONSOLE_LIMITS) -> list[SessionInfo]:
@@ -50,7 +57,7 @@ def list_sessions(root: Path, *, limits: Limits = CONSOLE_LIMITS) -> list[Sessio
     Raises:
         CheckpointError: the root can't be read.
     """
-    found = [_session_info(folder, limits) for folder in session_folders(root)]
+    found = [session_info(folder, limits) for folder in session_folders(root)]
     return sorted(found, key=lambda each: (each.newest_ns is None, -(each.newest_ns or 0), each.session_id))
 
 
@@ -87,7 +94,8 @@ def session_id_of(folder: Path, limits: Limits = CONSOLE_LIMITS) -> str | None:
     return None
 
 
-def _session_info(folder: Path, limits: Limits) -> SessionInfo:
+def session_info(folder: Path, limits: Limits = CONSOLE_LIMITS) -> SessionInfo:
+    """The session in that folder; what can't be read of it is its `problem`."""
     try:
         entries = _entries(folder)
         session_id = session_id_of(folder, limits)
@@ -98,21 +106,30 @@ def _session_info(folder: Path, limits: Limits) -> SessionInfo:
             problem = "its id can't be read"
         elif files and newest is None:
             problem = "none of its newest checkpoints can be read"
+        size_bytes = trash_bytes = 0
         try:
-            size_bytes = sum(map(_size_bytes, entries))
+            trash_bytes = sum(map(_trash_bytes, entries))
+            size_bytes = trash_bytes + sum(map(_size_bytes, entries))
         except OSError as e:
-            size_bytes, problem = 0, problem or f"its size can't be told: {e.strerror or e}"
+            problem = problem or f"its size can't be told: {e.strerror or e}"
         return SessionInfo(
             session_id or folder.name,
             folder,
             len(files),
             size_bytes,
             None if newest is None else newest.created_at_ns,
-            is_locked(folder / LEASE_FILE),
+            _run_of(folder, newest),
+            trash_bytes,
             problem,
         )
     except CheckpointError as e:
-        return SessionInfo(folder.name, folder, 0, 0, None, is_live=False, problem=e.message)
+        return SessionInfo(folder.name, folder, 0, 0, None, "unknown", problem=e.message)
+
+
+def _run_of(folder: Path, newest: Summary | None) -> RunState:
+    state = run_state(folder)
+    # Versions before the lease said it left an exit checkpoint at most ends.
+    return "ended" if state == "unknown" and newest is not None and newest.reason == "exit" else state
 
 
 def _entries(folder: Path) -> list[os.DirEntry[str]]:
@@ -129,16 +146,23 @@ def _newest_summaries(folder: Path, files: list[str], limits: Limits) -> Iterato
 
 
 def _size_bytes(entry: os.DirEntry[str]) -> int:
-    """What a checkpoint, or all in the trash, takes; what vanishes meanwhile takes nothing."""
-    try:
+    """What a checkpoint takes; one that vanishes meanwhile takes nothing."""
+    with suppress(FileNotFoundError):
         if parse_file_name(entry.name):
             return entry.stat(follow_symlinks=False).st_size
+    return 0
+
+
+def _trash_bytes(entry: os.DirEntry[str]) -> int:
+    """What all in the trash takes; what vanishes meanwhile takes nothing."""
+    total = 0
+    with suppress(FileNotFoundError):
         if entry.name == TRASH_FOLDER and entry.is_dir(follow_symlinks=False):
             with os.scandir(entry.path) as inside:
-                return sum(each.stat(follow_symlinks=False).st_size for each in inside)
-    except FileNotFoundError:
-        return 0
-    return 0
+                for each in inside:
+                    with suppress(FileNotFoundError):
+                        total += each.stat(follow_symlinks=False).st_size
+    return total
 
 
 def _fits(session_id: str, folder: Path) -> bool:

@@ -80,6 +80,7 @@ class RunningSession:
         self._place = Place(folder.session_id, new_branch(), depth=depth)
         self._spending = Spending()
         self._desk = self._new_desk(None)
+        self._note_run(lease.begin_run)
 
     @property
     def place(self) -> Place:
@@ -196,6 +197,8 @@ class RunningSession:
             if is_clean and self._every and self._has_news:
                 self._save_now("exit", None)
             self._tell_what_is_missing(is_clean=is_clean)
+            if is_clean and self._lease.is_held:
+                self._note_run(self._lease.end_run)
         finally:
             self._desk.journal.close()
             self._state = None
@@ -285,6 +288,12 @@ class RunningSession:
                 not_before_ns=last_unsaved_ns(self._folder) + 1,
             )
         return Desk(journal, self._rules, self.troubles, turn=place.turn + 1)
+
+    def _note_run(self, note: Callable[[], None]) -> None:
+        try:
+            note()
+        except CheckpointError as e:
+            self.troubles.tell(sentence(e))
 
     def _note_turn(self) -> None:
         now = self._spending

@@ -16,7 +16,9 @@ from tests.tierdeck.checkpoint.sample import sample
 from tests.tierdeck_tui.cli.checkpoint.conftest import HOSTILE, SECRET, SESSION, Command
 from tierdeck.checkpoint import open_checkpoint, pack_checkpoint
 from tierdeck.checkpoint.folder import SessionFolder, open_session_folder
+from tierdeck.checkpoint.folder.trash import move_to_trash
 from tierdeck_tui.cli import cli
+from tierdeck_tui.view.format import size
 
 
 def everything(root: Path) -> dict[Path, tuple[bytes, int]]:
@@ -27,7 +29,7 @@ def test_sessions_are_listed_with_what_they_have(run: Command, session: SessionF
     result = run("list")
     assert result.exit_code == 0
     [row] = result.stdout.splitlines()
-    assert row.startswith(f"{SESSION}  3 checkpoints · ")
+    assert row.startswith(f"{SESSION}  not running  3 checkpoints · ")
     [info] = json.loads(run("list", "--json").stdout)["sessions"]
     assert (info["session_id"], info["checkpoints"], info["is_live"]) == (SESSION, 3, False)
 
@@ -135,12 +137,39 @@ def test_the_place_comes_from_the_flag_the_environment_or_the_settings_in_that_o
     assert listed("checkpoint", "--checkpoints", str(root), "list", "--checkpoints", str(tmp_path)) == ""
 
 
-def test_a_live_session_says_so(run: Command, session: SessionFolder) -> None:
+def test_how_a_sessions_run_stands_is_said_in_words(run: Command, session: SessionFolder) -> None:
+    def said() -> tuple[str, object, object]:
+        [found] = json.loads(run("list", "--json").stdout)["sessions"]
+        return run("list").stdout, found["run"], json.loads(run("list", SESSION, "--json").stdout)["run"]
+
     lease = session.try_lease()
     assert lease is not None
     with lease:
-        assert run("list").stdout.rstrip().endswith("live")
-    assert "live" not in run("list").stdout
+        lease.begin_run()
+        shown, *states = said()
+        assert f"{SESSION}  running  3 checkpoints" in shown
+        assert states == ["running", "running"]
+    shown, *states = said()
+    assert f"{SESSION}  stopped without an end  3 checkpoints" in shown
+    assert states == ["stopped", "stopped"]
+    lease = session.try_lease()
+    assert lease is not None
+    with lease:
+        lease.end_run()
+    shown, *states = said()
+    assert f"{SESSION}  ended  3 checkpoints" in shown
+    assert states == ["ended", "ended"]
+
+
+def test_a_sessions_size_says_how_much_of_it_lies_in_the_trash(run: Command, session: SessionFolder) -> None:
+    assert "trash" not in run("list").stdout
+    first = session.listed()[0]
+    with session.locked():
+        move_to_trash(session, [first.file], is_automatic=False)
+    [found] = json.loads(run("list", "--json").stdout)["sessions"]
+    assert found["trash_bytes"] == first.size_bytes
+    assert found["size_bytes"] == first.size_bytes + sum(each.size_bytes for each in session.listed())
+    assert f" kB, {size(first.size_bytes)} of it in the trash · " in run("list").stdout
 
 
 @pytest.mark.spec("SPEC-09.22")

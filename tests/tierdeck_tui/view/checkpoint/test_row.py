@@ -12,7 +12,14 @@ from tests.tierdeck.checkpoint.sample import file_bytes, opened, sample
 from tests.tierdeck_tui.conftest import HOSTILE_TEXTS
 from tierdeck.checkpoint import Head, Loss, Operation, pack_checkpoint
 from tierdeck.checkpoint.checkpoint import OperationState
-from tierdeck.checkpoint.folder import Listed, SessionFolder, SessionInfo, VerifyResult, open_session_folder
+from tierdeck.checkpoint.folder import (
+    Listed,
+    RunState,
+    SessionFolder,
+    SessionInfo,
+    VerifyResult,
+    open_session_folder,
+)
 from tierdeck_tui.view.checkpoint.row import branches, checkpoint_line, session_info_line, session_lines
 from tierdeck_tui.view.checkpoint.state import cost_words, tokens_words
 from tierdeck_tui.view.checkpoint.summary import summary_lines
@@ -47,7 +54,7 @@ def test_rows_are_safe_and_exactly_as_wide_as_asked(folder: SessionFolder, cells
     foreign(folder, 2)
     rows = folder.listed()
     rows[0].set_label(text)
-    info = SessionInfo(text, Path("/x"), 3, 5_000, None, is_live=True, problem=text)
+    info = SessionInfo(text, Path("/x"), 3, 5_000, None, "stopped", 2_000, problem=text)
     unit = replace(opened(file_bytes()).table().units[0], name=text, type_name=text, preview=text)
     for row in (
         *session_lines(rows, NOW_MS, cells),
@@ -56,6 +63,28 @@ def test_rows_are_safe_and_exactly_as_wide_as_asked(folder: SessionFolder, cells
     ):
         assert cell_len(text_of(row)) == cells
         assert not any(char in text_of(row) for char in FORBIDDEN)
+
+
+@pytest.mark.parametrize("cells", [46, 58, 78, 100, 120])
+@pytest.mark.parametrize("run", ["running", "ended", "stopped", "unknown"])
+@pytest.mark.parametrize("name", ["s-14", "a-session-with-a-name-that-goes-on-and-on-and-on-and-on-and-on"])
+def test_a_session_says_at_any_width_how_its_run_stands_and_what_its_trash_takes(
+    cells: int, run: RunState, name: str
+) -> None:
+    newest_ns = (NOW_MS - 7_200_000) * 1_000_000
+    text = text_of(
+        session_info_line(SessionInfo(name, Path("/x"), 12, 12_400_000, newest_ns, run, 3_100_000), NOW_MS, cells)
+    )
+    words = {"running": "running", "ended": "ended", "stopped": "stopped", "unknown": "not running"}[run]
+    assert f"  {words}" in text
+    assert "12.4 MB" in text
+    assert "3.1 MB" in text
+    assert "trash" in text
+    assert cells < 58 or text.rstrip().endswith("2h")
+    assert text.startswith(name[:7])
+    if cells >= 100 and name == "s-14":
+        assert "12.4 MB, 3.1 MB of it in the trash" in text
+        assert ("stopped without an end" in text) == (run == "stopped")
 
 
 def test_a_narrow_row_keeps_number_marks_and_label_and_cuts_the_state(folder: SessionFolder) -> None:

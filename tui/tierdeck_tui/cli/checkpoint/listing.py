@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from tierdeck.checkpoint.folder import list_sessions
+from tierdeck.checkpoint.folder import list_sessions, session_info
 from tierdeck.times import now_ms
 from tierdeck_tui.cli.checkpoint.place import checkpoints_option, use_checkpoints
 from tierdeck_tui.cli.checkpoint.sessions import session_folder
@@ -57,6 +57,7 @@ def _put_session(run: Run, root: Path, session: str) -> None:
             "session_id": folder.session_id,
             "path": folder.path,
             "is_live": folder.is_live(),
+            "run": session_info(folder.path).run,
             "problems": problems,
             "checkpoints": [checkpoint_form(one) for one in listed],
         }

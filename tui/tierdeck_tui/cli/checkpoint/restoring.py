@@ -180,6 +180,8 @@ def _rewind(run: Run, folder: SessionFolder, wanted: _Wanted, *, wait_s: float) 
             listed.file,
             by=run.actor,
             expected_generation=wanted.plan.generation,
+            expected_file=None if wanted.plan.present is None else wanted.plan.present.file,
+            expected_live=wanted.plan.is_live,
             decisions=wanted.decisions,
             on_progress=bar.show,
             should_stop=should_stop,

@@ -18,8 +18,10 @@ def session_info_form(info: SessionInfo) -> dict[str, object]:
         "path": info.path,
         "checkpoints": info.checkpoints,
         "size_bytes": info.size_bytes,
+        "trash_bytes": info.trash_bytes,
         "newest_ns": info.newest_ns,
         "is_live": info.is_live,
+        "run": info.run,
         "problem": info.problem,
     }
 

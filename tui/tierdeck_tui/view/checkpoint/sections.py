@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from tierdeck.checkpoint import Head, Loss, Operation
-from tierdeck.checkpoint.folder import Listed
+from tierdeck.checkpoint.folder import Listed, RunState
 from tierdeck.checkpoint.folder.requests import is_expired
 from tierdeck.errors import TierdeckError
 from tierdeck.secret_scan import mask_secrets
@@ -13,8 +13,8 @@ from tierdeck_tui.reading.checkpoint_contents import SectionFacts, SectionName, 
 from tierdeck_tui.reading.checkpoint_sessions import SessionContents
 from tierdeck_tui.view.body import body_lines
 from tierdeck_tui.view.checkpoint.request import answer_line, request_line
-from tierdeck_tui.view.checkpoint.row import NS_PER_MS, session_info_line
-from tierdeck_tui.view.checkpoint.state import OUTCOMES, effects_words
+from tierdeck_tui.view.checkpoint.row import NS_PER_MS, session_facts
+from tierdeck_tui.view.checkpoint.state import OUTCOMES, effects_words, run_piece
 from tierdeck_tui.view.checkpoint.summary import summary_lines
 from tierdeck_tui.view.checkpoint.tree import BranchRow, SessionRow
 from tierdeck_tui.view.checkpoint.value import kind_words, value_lines, whole_text
@@ -38,12 +38,17 @@ _EMPTY: Mapping[SectionName, str] = {
     "memory": "the working memory was empty",
     "trajectory": "no event was recorded",
 }
+_RUN_MEANINGS: Mapping[RunState, str] = {
+    "running": "its agent is asked for a rewind (R) or a checkpoint (c), and answers at its turn's end",
+    "ended": "its agent came to its end, and none runs it now",
+    "stopped": "its agent's process is gone, and had not come to its end; none runs it now",
+    "unknown": "no agent runs it now, and none has said how it ended",
+}
 MAX_MESSAGES = 200
 _MAX_OPERATION_ROWS = 20
 _MAX_MESSAGE_CHARS = 4_000
 _MAX_TEXT_CHARS = 64_000
 _MAX_OPERATIONS = 500
-_WIDE_CELLS = 400
 _OVERLAP_CHARS = 8_000  # the longest secret that is looked for
 
 
@@ -84,10 +89,11 @@ def session_lines(row: SessionRow | BranchRow, contents: SessionContents | None,
     info = row.info
     parts = [
         line(Piece(safe(info.session_id), "strong")),
-        _lstripped(_trimmed(session_info_line(info, now_ms, _WIDE_CELLS))[1:]),
+        line(Piece(session_facts(info, now_ms), "muted")),
+        *([line(Piece(safe(info.problem), "warning"))] if info.problem else []),
         line(Piece(safe(str(info.path)), "muted")),
         line(""),
-        _live_line(is_live=info.is_live),
+        line(run_piece(info.run), Piece(f": {_RUN_MEANINGS[info.run]}")),
         *(_contents_lines(contents, now_ms) if contents is not None else ()),
     ]
     if isinstance(row, BranchRow):
@@ -116,17 +122,6 @@ def _contents_lines(contents: SessionContents, now_ms: int) -> Iterable[Line]:
             Piece(f"in the trash: {counted(len(contents.trash), 'checkpoint')}, {total}; x opens it", "muted")
         )
     yield from (line(Piece(safe(problem), "warning")) for problem in contents.problems)
-
-
-def _live_line(*, is_live: bool) -> Line:
-    if is_live:
-        return line(
-            Piece(
-                "an agent runs it: it is asked for a rewind (R) or a checkpoint (c), and answers at its turn's end",
-                "good",
-            )
-        )
-    return line(Piece("no agent runs it now", "muted"))
 
 
 def _summary(listed: Listed, head: Head | None, cells: int) -> Iterable[Line]:
@@ -217,15 +212,6 @@ def _text(text: str, limit_chars: int, cells: int, *, reveal: bool) -> Iterable[
     if len(text) > limit_chars:
         left = counted(len(text) - limit_chars, "more character")
         yield line(Piece(f"… {left}: `tierdeck checkpoint var` and `show --part` write all", "muted"))
-
-
-def _trimmed(padded: Line) -> Line:
-    """The line without the blanks that fill it up."""
-    return padded if padded[-1].text.strip() else padded[:-1]
-
-
-def _lstripped(one: Line) -> Line:
-    return (Piece(one[0].text.lstrip(), one[0].role), *one[1:])
 
 
 def _more(number: int) -> Line:

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 
 from tierdeck.checkpoint import Operation, Summary
 from tierdeck.checkpoint.family import DEGRADED
-from tierdeck.checkpoint.folder import Listed
+from tierdeck.checkpoint.folder import Listed, RunState
 from tierdeck.checkpoint.journal import Entry
 from tierdeck_tui.view.format import NONE, count, counted
-from tierdeck_tui.view.line import Piece
+from tierdeck_tui.view.line import Piece, Role
 from tierdeck_tui.view.safe_text import safe
 
 _LONG_COST = 1_000_000  # in full, it would push the other words out of a row
@@ -25,6 +25,20 @@ OUTCOMES: Mapping[str, str] = {
     "cancelled": "skipped",
 }
 """What an operation's state means to a person."""
+
+
+_RUNS: Mapping[RunState, tuple[str, Role]] = {
+    "running": ("running", "good"),
+    "ended": ("ended", "muted"),
+    "stopped": ("stopped without an end", "warning"),
+    "unknown": ("not running", "muted"),
+}
+
+
+def run_piece(run: RunState, *, is_short: bool = False) -> Piece:
+    """How a session's run stands, in words; of one that was killed, short: `stopped`."""
+    words, role = _RUNS[run]
+    return Piece(words.removesuffix(" without an end") if is_short else words, role)
 
 
 def state_pieces(listed: Listed) -> list[Piece]:

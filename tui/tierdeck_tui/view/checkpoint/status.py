@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
+from tierdeck.checkpoint.folder import RunState
 from tierdeck.errors import TierdeckError
 from tierdeck_tui.reading.checkpoint_sessions import Sessions
-from tierdeck_tui.view.checkpoint.row import NS_PER_MS
-from tierdeck_tui.view.checkpoint.state import mark_pieces, state_pieces
+from tierdeck_tui.view.checkpoint.row import NS_PER_MS, size_words
+from tierdeck_tui.view.checkpoint.state import mark_pieces, run_piece, state_pieces
 from tierdeck_tui.view.checkpoint.tree import CheckpointRow
-from tierdeck_tui.view.format import age, counted, size
+from tierdeck_tui.view.format import age, count, counted
 from tierdeck_tui.view.line import Line, Piece, line
 from tierdeck_tui.view.sanitise import visible
 from tierdeck_tui.view.search_status import marked_piece
+
+_TOLD_RUNS: Sequence[RunState] = ("running", "stopped")
 
 
 def status_line(sessions: Sessions | None, marked: int, waiting: Sequence[str]) -> Line:
@@ -26,13 +30,15 @@ def status_line(sessions: Sessions | None, marked: int, waiting: Sequence[str]) 
         return line(Piece("reading the checkpoint folder…", "muted"))
     asked = [Piece(f"requested: {what}; the agent has not answered (t takes it back) · ", "warning")
              for what in waiting]  # fmt: skip
+    infos = sessions.infos
     numbers = [
-        counted(len(sessions.infos), "session"),
-        counted(sum(info.checkpoints for info in sessions.infos), "checkpoint"),
-        size(sum(info.size_bytes for info in sessions.infos)),
+        counted(len(infos), "session"),
+        counted(sum(info.checkpoints for info in infos), "checkpoint"),
+        size_words(sum(info.size_bytes for info in infos), sum(info.trash_bytes for info in infos)),
     ]
-    live = sum(info.is_live for info in sessions.infos)
-    running = [Piece(f" · {live} live", "good")] if live else []
+    runs = Counter(info.run for info in infos)
+    told = [(run, run_piece(run, is_short=True)) for run in _TOLD_RUNS if runs[run]]
+    running = [Piece(f" · {count(runs[run])} {words.text}", words.role) for run, words in told]
     where = Piece(f" · {visible(str(sessions.root), one_line=True)}", "muted")
     return line(*asked, marked_piece(marked), Piece(" · ".join(numbers), "strong"), *running, where)
 

@@ -76,7 +76,8 @@ class NearWritten:
         counted = [one for one in zip(counts, by_stem.items(), strict=True) if one[0]]
         found: Found = {}
         for rows, (stem, hints) in sorted(counted, key=lambda one: -one[0])[:MAX_STEMS]:
-            found |= self._forms.of_stem(stem, quoted(hints[0]), rows, frozenset(hints).__contains__, hints)
+            asked, is_wanted = quoted(hints[0]), frozenset(hints).__contains__
+            found |= self._forms.of_words(asked, stem.__eq__, is_wanted, rows=rows, hints=hints)
         return found
 
     def _stemmed(self, spellings: Sequence[str]) -> Iterable[tuple[str, str]]:
@@ -105,7 +106,8 @@ class NearWritten:
         for stem, rows in zip(stems, self._forms.counts(stems), strict=True):
             # What is stemmed further is asked for as a beginning.
             asked = quoted(stem) if self._tokenizer.key(stem) == (stem,) else f"{quoted(stem)} *"
-            found |= self._forms.of_stem(stem, asked, rows, lambda form: edits(form, word, most) <= most)
+            near = self._forms.of_words(asked, stem.__eq__, lambda form: edits(form, word, most) <= most, rows=rows)
+            found |= near
         return found
 
     def _near_stems(self, word: str, most: int) -> Sequence[str]:

@@ -68,14 +68,22 @@ class WrittenForms:
         sql = "SELECT 1 FROM content_fts WHERE content_fts MATCH ? LIMIT 1"
         return self._conn.execute(sql, (f"{quoted(typed)} *",)).fetchone() is not None
 
-    def of_stem(
-        self, stem: str, asked: str, rows: int, is_wanted: Callable[[str], bool], hints: Sequence[str] = ()
+    def of_words(
+        self,
+        asked: str,
+        is_word: Callable[[str], bool],
+        is_wanted: Callable[[str], bool],
+        *,
+        rows: int | None = None,
+        hints: Sequence[str] = (),
     ) -> dict[str, Form]:
-        """The wanted ways in which memories write a stem, by their folded form.
+        """The wanted ways in which memories write words that the index keeps as stems, by their folded form.
 
         Args:
-            asked: an expression that finds the memories with the stem, `rows` of them.
-            is_wanted: tells it from the folded form.
+            asked: an expression that finds memories with such words.
+            is_word: tells from the stem whether it is one of those words.
+            is_wanted: tells from the folded form whether it is a wanted one.
+            rows: how many memories that expression finds; else forms count in the memories looked at.
             hints: with them texts that hold none of these, folded, are passed over (6 µs each), and so more are
                 looked at.
         """
@@ -83,7 +91,7 @@ class WrittenForms:
         def spans(text: str) -> Iterable[tuple[int, int]]:
             if hints and text.isascii() and not any(hint in text.lower() for hint in hints):
                 return ()
-            return self._tokenizer.spans(text, lambda token: token == stem)
+            return self._tokenizer.spans(text, is_word)
 
         most = MAX_ROWS if hints else FIRST_ROWS
         return _forms(self._texts_with(asked, most), spans, is_wanted, rows)
@@ -92,7 +100,7 @@ class WrittenForms:
         """The wanted parts of compound names in the memories with these rowids in `nodes`, by their folded form."""
         sql = f"SELECT {_TEXT}, {self._condition.sql} FROM json_each(?) j CROSS JOIN nodes n ON n.rowid = j.value"
         rows = self._conn.execute(sql, (*self._condition.params, json.dumps(list(rowids))))
-        return _forms(_bounded(rows), _part_spans, is_wanted, len(rowids))
+        return _forms(_bounded(rows), _part_spans, is_wanted, None)
 
     def _texts_with(self, asked: str, limit_rows: int) -> Iterator[Text]:
         rows = self._conn.execute(
@@ -117,8 +125,10 @@ def _bounded(rows: Iterable[tuple[SQLValue, ...]]) -> Iterator[Text]:
             return
 
 
-def _forms(texts: Iterable[Text], spans: Spans, is_wanted: Callable[[str], bool], rows: int) -> dict[str, Form]:
-    """The wanted forms, each as the newest text writes it; `rows` is of how many the texts are the newest."""
+def _forms(
+    texts: Iterable[Text], spans: Spans, is_wanted: Callable[[str], bool], rows: int | None
+) -> dict[str, Form]:
+    """The wanted forms, each as the newest text writes it; `rows`: of how many the texts are the newest."""
     written: dict[str, str] = {}
     counts: dict[bool, Counter[str]] = {True: Counter(), False: Counter()}
     looked = 0
@@ -133,7 +143,7 @@ def _forms(texts: Iterable[Text], spans: Spans, is_wanted: Callable[[str], bool]
                     continue
                 written[form] = _cased(text[slice(*here[form])])
             counts[is_shown][form] += 1
-    share = rows / max(1, looked)
+    share = 1.0 if rows is None else rows / max(1, looked)
     return {
         form: Form(text, share * (counts[True][form] or counts[False][form]), is_hidden=not counts[True][form])
         for form, text in written.items()

@@ -10,12 +10,13 @@ from tierdeck.search.rows import word_counts
 from tierdeck.store import Store
 from tierdeck.terms.fill import fill_terms
 
-TEXTS = ("the generalization of it", "idempotency keys", "relational tables", "redis")
+TEXTS = ("the generalization of it", "idempotency keys", "relational tables", "analysis of redis")
 
 
 @pytest.mark.parametrize("is_large", [False, True])
 @pytest.mark.parametrize(
-    ("word", "found"), [("generalization", TEXTS[0]), ("idempotency", TEXTS[1]), ("relational", TEXTS[2])]
+    ("word", "found"),
+    [("generalization", TEXTS[0]), ("idempotency", TEXTS[1]), ("relational", TEXTS[2]), ("analysis", TEXTS[3])],
 )
 def test_each_beginning_of_a_word_finds_the_memory(
     store: Store, monkeypatch: pytest.MonkeyPatch, word: str, found: str, is_large: bool

@@ -320,7 +320,7 @@ async def test_where_one_pane_fits_tab_and_enter_show_the_other_and_the_status_s
         deck = Deck(app, pilot)
         await deck.open()
         await deck.press("g", "tab")
-        assert "no agent runs it now" in deck.pane, "of a session too"
+        assert "not running: " in deck.pane, "of a session too"
         await deck.press("tab", "j", "j", "enter")
         assert "checkpoint 0000000000000002" in deck.pane, "moved on while it was hidden"
         assert f"{SESSION} · checkpoint 2 · turn 10 · " in deck.status

@@ -26,7 +26,7 @@ from tierdeck.search.words.attempts import MIN_PREFIX_CHARS, Attempt, attempts, 
 from tierdeck.search.words.inside_hit import Inside, InsideHit
 from tierdeck.search.words.inside_look import InsideLook
 from tierdeck.search.words.large_pool import PICK_ROWS, LargePool
-from tierdeck.search.words.missing_words import missing_words
+from tierdeck.search.words.missing_words import MAX_MISSING, missing_words
 from tierdeck.search.words.near_written import NearWritten
 from tierdeck.search.words.prefix_words import PrefixWords
 from tierdeck.search.words.text_hits import TextHits
@@ -34,7 +34,7 @@ from tierdeck.search.words.typed_word import completion
 from tierdeck.search.words.word_hit import WordHit
 from tierdeck.search.words.word_source import WordSource
 from tierdeck.search.words.written_forms import WrittenForms
-from tierdeck.terms.pieces import Piece, pieces_of
+from tierdeck.terms.pieces import MAX_PIECE_CHARS, Piece, pieces_of
 from tierdeck.terms.term_index import TermIndex
 
 IDLE_WORTH = 0.5
@@ -112,10 +112,16 @@ class KeywordLeg:
             for number, term in enumerate(terms)
             if not term.rows and number not in inside and term.text != growing
         ]
-        if not lost:
-            return ()
+        lost = [term for term in lost[:MAX_MISSING] if not self._stands_inside_hidden(term.text)]
         near = NearWritten(self._conn, self._tokenizer, self._forms, self._index, self._store_rows)
         return missing_words(near, lost)
+
+    def _stands_inside_hidden(self, word: str) -> bool:
+        """Whether a memory that the filters hide holds it inside a word; not looked at in a large store's texts."""
+        if (self._index is None and self._counts.is_large) or len(word) > MAX_PIECE_CHARS:
+            return False
+        part = Piece(word, "part", None, is_prefix=self._is_typing)
+        return bool(self._look.find([part], (), Condition("1", ()), 1).hits)
 
     @property
     def _forms(self) -> WrittenForms:

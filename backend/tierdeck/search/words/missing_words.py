@@ -12,7 +12,7 @@ MAX_MISSING = 3
 
 
 def missing_words(near: NearWritten, terms: Sequence[Term]) -> tuple[MissingWord, ...]:
-    """The words that no memory holds, at most `MAX_MISSING`, each with the nearest that memories do, as written.
+    """The words that no memory holds, the first `MAX_MISSING`, each with the nearest that memories do, as written.
 
     Args:
         terms: words that stand nowhere, neither whole nor as a part of a compound name.

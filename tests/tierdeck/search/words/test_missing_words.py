@@ -38,6 +38,16 @@ def test_a_part_of_a_name_is_not_missing(store: Store) -> None:
     assert missing(store, "checkout") == ()
 
 
+@pytest.mark.parametrize("has_index", [False, True])
+def test_a_part_of_a_name_that_a_filter_hides_is_not_missing(store: Store, has_index: bool) -> None:
+    remember(store, NodeDraft("getCheckoutId", tier=Tier.ARCHIVE), "redis")
+    if has_index:
+        fill_terms(store)
+    assert missing(store, "checkout") == ()
+    assert missing(store, "checkou", is_typing=True) == ()
+    assert missing(store, "checkou") == (MissingWord("checkou", (), ("checkout",) if has_index else ()),)
+
+
 def test_the_word_that_is_being_typed_is_not_called_missing(store: Store) -> None:
     remember(store, "redis caches")
     assert missing(store, "redis cach", is_typing=True) == ()

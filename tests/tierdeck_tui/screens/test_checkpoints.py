@@ -276,7 +276,9 @@ async def test_ten_thousand_checkpoints_are_read_in_a_worker_and_painted_by_the_
     tmp_path: Path, root: Path, make_app: MakeApp
 ) -> None:
     folder = open_session_folder(root, SESSION, create=True)
-    data = file_bytes(sample(session_id=SESSION, label=None, repl_state={"x": 1}, branch="aaaaaaaa"))
+    data = file_bytes(
+        sample(session_id=SESSION, label=None, origin=None, parent=None, repl_state={"x": 1}, branch="aaaaaaaa")
+    )
     first = folder.path / "00000001-5-00112233.rlmckpt"
     first.write_bytes(data)
     for number in range(2, 10_001):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
 
@@ -23,6 +23,7 @@ from tierdeck.checkpoint.folder.lease import LEASE_FILE
 from tierdeck.checkpoint.folder.locks import is_locked
 from tierdeck.checkpoint.folder.requests import CLAIM_FILE, list_answers, read_request
 from tierdeck.checkpoint.folder.sessions import session_folders
+from tierdeck.checkpoint.journal import BranchLine, read_beginnings
 from tierdeck.config import Settings
 from tierdeck.errors import CheckpointError
 
@@ -35,7 +36,8 @@ class SessionContents:
     """The checkpoints of one session, oldest first, and what else there is about it.
 
     `request` is what its agent was asked for and has not seen, `claimed` what it is doing now, `answer` the newest
-    that it gave (answers are swept after an hour). `trash` is what was cleared away; `problems` what is wrong.
+    that it gave (answers are swept after an hour). `trash` is what was cleared away; `beginnings` what the journals
+    say of where branches began; `problems` what is wrong.
     """
 
     listed: tuple[Listed, ...]
@@ -43,6 +45,7 @@ class SessionContents:
     claimed: Request | None = None
     answer: Answer | None = None
     trash: tuple[Trashed, ...] = ()
+    beginnings: Mapping[str, BranchLine] = field(default_factory=dict)
     problems: tuple[str, ...] = ()
 
 
@@ -124,6 +127,7 @@ def _contents(info: SessionInfo) -> SessionContents:
         claimed=read(lambda: read_request(folder.path, CLAIM_FILE)),
         answer=read(lambda: next(iter(list_answers(folder.path)), None)),
         trash=tuple(read(lambda: list_trash(folder)) or ()),
+        beginnings=read_beginnings(folder.path),
         problems=tuple(problems),
     )
 

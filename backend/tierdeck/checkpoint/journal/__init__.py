@@ -1,5 +1,6 @@
 """The journal of a session's calls, and what of it survives a crash."""
 
+from tierdeck.checkpoint.journal.beginning import read_beginnings
 from tierdeck.checkpoint.journal.entry import CHOICES, NO_DECISIONS, Choice, Decision, Decisions, Entry
 from tierdeck.checkpoint.journal.journal import Journal
 from tierdeck.checkpoint.journal.journal_files import journal_path, journalled_branches
@@ -23,6 +24,7 @@ __all__ = [
     "journal_path",
     "journalled_branches",
     "op_id",
+    "read_beginnings",
     "shortened",
     "store_value",
 ]

@@ -32,6 +32,7 @@ _HEADER = struct.Struct("<8sHH4sI")
 _RECORD = struct.Struct("<4sII")
 _MODE = 0o600
 _MAX_PASSES = 4
+_FIRST_BYTES = 16_384  # the first record has a session's id, of at most 1,024 bytes, and some numbers
 _HINT = "put it right, or move it away and go on without knowing which calls were made"
 _OPEN = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
@@ -70,6 +71,22 @@ def read_records(path: Path) -> Records | None:
         return _parse(_read(fd, path), path)
     finally:
         os.close(fd)
+
+
+def read_first_record(path: Path) -> bytes | None:
+    """The record that a file begins with, of the first 16 KB; None when there is none. Raises as `read_records`."""
+    try:
+        with disk_errors(f"read journal {path}"):
+            fd = os.open(path, os.O_RDONLY | _OPEN)
+            try:
+                data = os.read(fd, _FIRST_BYTES)
+            finally:
+                os.close(fd)
+    except CheckpointError as e:
+        if isinstance(e.__cause__, FileNotFoundError):
+            return None
+        raise
+    return next(iter(_parse(data, path).records), None)
 
 
 class RecordFile:

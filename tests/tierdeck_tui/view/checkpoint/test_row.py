@@ -20,7 +20,8 @@ from tierdeck.checkpoint.folder import (
     VerifyResult,
     open_session_folder,
 )
-from tierdeck_tui.view.checkpoint.row import branches, checkpoint_line, session_info_line, session_lines
+from tierdeck_tui.view.checkpoint.branch import session_lines
+from tierdeck_tui.view.checkpoint.row import checkpoint_line, session_info_line
 from tierdeck_tui.view.checkpoint.state import cost_words, tokens_words
 from tierdeck_tui.view.checkpoint.summary import summary_lines
 from tierdeck_tui.view.checkpoint.variables import loss_lines, losses_words, variable_line
@@ -103,37 +104,6 @@ def test_a_row_says_what_is_lost_unfinished_and_degraded(folder: SessionFolder) 
     made = save(folder, pending_operations=operations, writer={"degraded": "JSON"})
     text = text_of(checkpoint_line(made, NOW_MS, 140))
     assert "not verified · 1 lost · 2 pending · 1 running · 1 failed · degraded" in text
-
-
-def test_branches_come_with_heads_first_then_by_their_newest_and_what_can_not_be_read_last(
-    folder: SessionFolder,
-) -> None:
-    a, b, c = "aaaaaaaa", "bbbbbbbb", "cccccccc"
-    save(folder, branch=a, checkpoint_id="1" * 16, parent=None)
-    head = save(folder, branch=a, checkpoint_id="2" * 16, parent="1" * 16)
-    folder.switch_head(head.file, a, expected_generation=0)
-    save(folder, branch=b, checkpoint_id="3" * 16, parent="1" * 16)
-    foreign(folder, 4)
-    save(folder, branch=c, checkpoint_id="5" * 16, parent="3" * 16)
-    rows = folder.listed()
-    found = branches(rows)
-    assert [each.name for each in found] == [a, c, b, None]
-    assert [each.follows for each in found] == [None, b, a, None]
-    assert [[row.sequence for row in each.rows] for each in found] == [[2, 1], [5], [3], [4]]
-    headings = [text_of(row).rstrip() for row in session_lines(rows, NOW_MS) if not text_of(row).startswith(" ")]
-    assert headings == [
-        "branch aaaaaaaa",
-        "branch cccccccc  from bbbbbbbb  left",
-        "branch bbbbbbbb  from aaaaaaaa  left",
-        "can't be read",
-    ]
-
-
-def test_no_branch_is_called_left_when_none_is_known_to_be_gone_on_from(folder: SessionFolder) -> None:
-    save(folder, branch="aaaaaaaa")
-    save(folder, branch="bbbbbbbb")
-    rows = [each for each in folder.listed() if not each.is_head]
-    assert "left" not in "".join(text_of(row) for row in session_lines(rows, NOW_MS))
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import click
 
-from tierdeck.checkpoint.folder import list_sessions, session_info
+from tierdeck.checkpoint.folder import list_sessions, list_trash, session_info
+from tierdeck.checkpoint.journal import read_beginnings
 from tierdeck.times import now_ms
 from tierdeck_tui.cli.checkpoint.place import checkpoints_option, use_checkpoints
 from tierdeck_tui.cli.checkpoint.sessions import session_folder
@@ -14,8 +15,9 @@ from tierdeck_tui.cli.output import put_json, put_lines, talk
 from tierdeck_tui.cli.run import Run
 from tierdeck_tui.cli.terminal import width_cells
 from tierdeck_tui.cli.verb import Verb
+from tierdeck_tui.view.checkpoint.branch import Known, session_lines
 from tierdeck_tui.view.checkpoint.form import checkpoint_form, session_info_form
-from tierdeck_tui.view.checkpoint.row import session_info_line, session_lines
+from tierdeck_tui.view.checkpoint.row import session_info_line
 from tierdeck_tui.view.format import counted
 from tierdeck_tui.view.masked import masked_form
 
@@ -63,7 +65,8 @@ def _put_session(run: Run, root: Path, session: str) -> None:
         }
         put_json(masked_form(document, reveal=False))
     else:
-        put_lines(session_lines(listed, now_ms(), width_cells()))
+        known = Known(read_beginnings(folder.path), list_trash(folder))
+        put_lines(session_lines(listed, now_ms(), width_cells(), known))
     if not listed:
         talk("the session has no checkpoint")
     for problem in problems:

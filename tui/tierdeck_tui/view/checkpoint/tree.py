@@ -9,7 +9,8 @@ from typing import overload
 
 from tierdeck.checkpoint.folder import Listed, SessionInfo
 from tierdeck_tui.reading.checkpoint_sessions import SessionContents, Sessions
-from tierdeck_tui.view.checkpoint.row import Branch, branch_line, branches, checkpoint_line, session_info_line
+from tierdeck_tui.view.checkpoint.branch import Branch, Known, branch_line, branches, sign_of
+from tierdeck_tui.view.checkpoint.row import checkpoint_line, session_info_line
 from tierdeck_tui.view.line import Line, Piece, line
 from tierdeck_tui.view.sanitise import visible
 
@@ -32,11 +33,10 @@ class SessionRow:
 
 @dataclass(frozen=True, slots=True)
 class BranchRow:
-    """The heading of a branch; there are none in a session of one branch."""
+    """The heading of a branch; there is none in a session of one branch with nothing to say of it."""
 
     info: SessionInfo
     branch: Branch
-    has_head_elsewhere: bool
 
     @property
     def key(self) -> str:
@@ -105,10 +105,8 @@ def row_line(row: TreeRow, now_ms: int, cells: int) -> Line:
         sign = Piece(_CLOSED if row.contents is None else _OPEN, "mark")
         return (sign, *session_info_line(row.info, now_ms, cells - 2))
     if isinstance(row, BranchRow):
-        name = branch_line(row.branch, cells - 2, has_head_elsewhere=row.has_head_elsewhere)
-        return (Piece(_INDENT), *name)
-    sign = Piece("╎" if row.is_left else "│", "muted")
-    return (sign, *checkpoint_line(row.listed, now_ms, cells - 1))
+        return (Piece(_INDENT), *branch_line(row.branch, cells - 2))
+    return (sign_of(is_left=row.is_left), *checkpoint_line(row.listed, now_ms, cells - 1))
 
 
 def nothing_there(sessions: Sessions, cells: int) -> list[Line]:
@@ -133,7 +131,7 @@ def nothing_there(sessions: Sessions, cells: int) -> list[Line]:
 class _Part:
     """A session's heading, a branch's, or none of both; and the checkpoints below it.
 
-    The first `left` of these were left: all of a branch without HEAD, on HEAD's what is newer than HEAD.
+    The session does not go on from the first `left` of these.
     """
 
     info: SessionInfo
@@ -158,15 +156,12 @@ class _Part:
 def _parts_of(info: SessionInfo, sessions: Sessions) -> Iterator[_Part]:
     contents = sessions.contents.get(info.path.name)
     yield _Part(info, (SessionRow(info, contents),))
-    found = branches(contents.listed) if contents is not None else []
-    has_head = any(branch.has_head for branch in found)
+    if contents is None:
+        return
+    found = branches(contents.listed, Known(contents.beginnings, contents.trash))
     for branch in found:
-        heads = (BranchRow(info, branch, has_head),) if len(found) > 1 else ()
-        yield _Part(info, heads, branch.rows, _left(branch) if has_head else 0)
-
-
-def _left(branch: Branch) -> int:
-    return next((at for at, each in enumerate(branch.rows) if each.is_head), len(branch.rows))
+        heads = (BranchRow(info, branch),) if len(found) > 1 or branch.is_told else ()
+        yield _Part(info, heads, branch.rows, branch.left)
 
 
 def _key(folder: str, listed: Listed) -> str:

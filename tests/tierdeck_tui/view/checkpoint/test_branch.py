@@ -71,7 +71,7 @@ def test_after_two_rewinds_only_what_was_rewound_away_is_called_left(tmp_path: P
     assert shown(family(tmp_path)) == [
         "branch C  from B turn 4",
         "9 turn 5",
-        "branch B  from A turn 3  left after turn 4",
+        "branch B  left after turn 4  from A turn 3",
         "╎ 8 turn 5",
         "7 turn 4",
         "branch A  left after turn 3",
@@ -97,11 +97,11 @@ def test_where_a_branch_began_is_known_when_that_checkpoint_is_in_the_trash_or_g
     third = folder.listed()[2].file
     with folder.locked():
         move_to_trash(folder, [third], is_automatic=False)
-    assert "branch B  from A turn 3 (in the trash)  left after turn 4" in shown(folder)
+    assert "branch B  left after turn 4  from A turn 3 (in the trash)" in shown(folder)
     assert "branch A  left after turn 3" in shown(folder)
     assert "╎ 2 turn 2" not in shown(folder)
     list_trash(folder)[0].path.unlink()
-    assert "branch B  from A turn 3 (gone)  left after turn 4" in shown(folder)
+    assert "branch B  left after turn 4  from A turn 3 (gone)" in shown(folder)
 
 
 @pytest.mark.spec("SPEC-09.22")
@@ -120,9 +120,9 @@ def test_without_its_journals_a_branch_still_says_that_its_beginning_is_gone(tmp
     folder = family(tmp_path)
     for branch in journalled_branches(folder.path):
         journal_path(folder.path, branch).unlink()
-    assert "branch B  from A turn 3  left after turn 4" in shown(folder)
+    assert "branch B  left after turn 4  from A turn 3" in shown(folder)
     folder.listed()[2].path.unlink()
-    assert "branch B  from a checkpoint (gone)  left after turn 4" in shown(folder)
+    assert "branch B  left after turn 4  from a checkpoint (gone)" in shown(folder)
 
 
 @pytest.mark.spec("SPEC-09.22")
@@ -157,8 +157,8 @@ def test_branches_come_with_heads_first_then_by_their_newest_and_what_can_not_be
     ]
     assert headings == [
         "branch aaaaaaaa  forked from older session turn 5",
-        "branch cccccccc  from bbbbbbbb turn 5  left",
-        "branch bbbbbbbb  from aaaaaaaa turn 5  left",
+        "branch cccccccc  left  from bbbbbbbb turn 5",
+        "branch bbbbbbbb  left  from aaaaaaaa turn 5",
         "can't be read",
     ]
 

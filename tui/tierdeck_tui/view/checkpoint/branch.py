@@ -109,8 +109,8 @@ def branch_line(branch: Branch, cells: int = 80) -> Line:
     left = f"  left{turn}" if branch.left else ""
     begins = f"  {_begin_words(branch.begins)}" if branch.begins is not None else ""
     lack = f" ({branch.begins.lack})" if branch.begins is not None and branch.begins.lack else ""
-    pieces = [Piece(f"branch {branch.name}", "strong"), Piece(begins, "muted"), Piece(lack, "warning")]
-    return fit([*pieces, Piece(left, "warning")], cells)
+    name, state = Piece(f"branch {branch.name}", "strong"), Piece(left, "warning")
+    return fit([name, state, Piece(begins, "muted"), Piece(lack, "warning")], cells)
 
 
 def sign_of(*, is_left: bool) -> Piece:

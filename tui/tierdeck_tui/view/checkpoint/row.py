@@ -6,7 +6,7 @@ from rich.cells import cell_len
 
 from tierdeck.checkpoint.folder import Listed, SessionInfo
 from tierdeck_tui.view.checkpoint.state import cost_words, mark_pieces, run_piece, state_pieces
-from tierdeck_tui.view.format import age, count, counted, size
+from tierdeck_tui.view.format import age, counted, size
 from tierdeck_tui.view.line import Line, Piece, fit, line, text_of
 from tierdeck_tui.view.safe_text import safe
 from tierdeck_tui.view.sanitise import cut
@@ -39,16 +39,15 @@ def _session_words(info: SessionInfo, now_ms: int) -> list[tuple[Piece, str]]:
     """How its run stands, and its facts; the longest words first."""
     long, short = (run_piece(info.run, is_short=is_short) for is_short in (False, True))
     few = session_facts(info, now_ms, is_short=True)
-    fewest = few.removeprefix(f"{count(info.checkpoints)} · ")
+    fewest = few.removeprefix(f"{counted(info.checkpoints, 'checkpoint')} · ")
     return [(long, session_facts(info, now_ms)), (long, few), (short, few), (short, fewest)]
 
 
 def session_facts(info: SessionInfo, now_ms: int, *, is_short: bool = False) -> str:
     """How many checkpoints it has, how much they take, how much of that in the trash, how old the newest is."""
     newest = None if info.newest_ns is None else info.newest_ns // NS_PER_MS
-    number = count(info.checkpoints) if is_short else counted(info.checkpoints, "checkpoint")
     large = size_words(info.size_bytes, info.trash_bytes, is_short=is_short)
-    return f"{number} · {large} · {age(newest, now_ms)}"
+    return f"{counted(info.checkpoints, 'checkpoint')} · {large} · {age(newest, now_ms)}"
 
 
 def size_words(size_bytes: int, trash_bytes: int, *, is_short: bool = False) -> str:

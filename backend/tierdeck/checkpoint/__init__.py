@@ -8,11 +8,12 @@ with open_checkpoint(path, limits=AGENT_LIMITS) as file:
 """
 
 from tierdeck.checkpoint.checkpoint import Checkpoint, Operation, Origin, Unread
+from tierdeck.checkpoint.file.bytes_source import InMemory
 from tierdeck.checkpoint.file.header import Head
 from tierdeck.checkpoint.file.load import load_checkpoint, read_losses, read_operations
 from tierdeck.checkpoint.file.pack import Packed, pack, pack_checkpoint
 from tierdeck.checkpoint.file.publish import publish
-from tierdeck.checkpoint.file.reading import CheckpointFile, InMemory, open_checkpoint, read_head
+from tierdeck.checkpoint.file.reading import CheckpointFile, open_checkpoint, read_head
 from tierdeck.checkpoint.file.seal import Sealed, seal
 from tierdeck.checkpoint.file.snapshot import Snapshot, take_snapshot
 from tierdeck.checkpoint.file.summary import Summary

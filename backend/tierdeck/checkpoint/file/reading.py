@@ -12,40 +12,23 @@ Nothing that stands in a file is imported, compiled or called; see FORMAT.md.
 from __future__ import annotations
 
 import os
-import stat
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cached_property
 from hashlib import blake2b
 from pathlib import Path
-from typing import Protocol
 
 from tierdeck.checkpoint.file.ahead import Ahead
+from tierdeck.checkpoint.file.bytes_source import Bytes, open_bytes
 from tierdeck.checkpoint.file.compression import ZSTD, decompress
 from tierdeck.checkpoint.file.header import HEAD_BYTES, TRAILER_BYTES, Head, parse_head
 from tierdeck.checkpoint.file.table import DIGEST_BYTES, VARIABLE, Table, UnitEntry, parse_table
 from tierdeck.checkpoint.limits import CONSOLE_LIMITS, Limits
 from tierdeck.checkpoint.values.budget import Budget
 from tierdeck.checkpoint.values.decode import decode_pool, decode_unit
-from tierdeck.errors import (
-    CheckpointError,
-    CheckpointKeyError,
-    CheckpointLimitError,
-    DamagedCheckpointError,
-    NotFoundError,
-)
+from tierdeck.errors import CheckpointKeyError, CheckpointLimitError, DamagedCheckpointError, NotFoundError
 
 _STEP_BYTES = 1 << 20
-
-
-class Bytes(Protocol):
-    """Where a file's bytes come from."""
-
-    def read(self, offset: int, length: int) -> bytes:
-        """So many bytes from there; fewer at the end."""
-
-    def size(self) -> int:
-        """How many there are."""
 
 
 class CheckpointFile:
@@ -217,40 +200,6 @@ class Sections:
         return self._file.raw_section(number) if made is None else made
 
 
-class _OpenFile:
-    def __init__(self, fd: int, size: int, watch: Callable[[int], None] | None) -> None:
-        self._fd = fd
-        self._size = size
-        self._watch = watch
-
-    def read(self, offset: int, length: int) -> bytes:
-        pieces = []
-        while length > 0 and (piece := os.pread(self._fd, length, offset)):
-            pieces.append(piece)
-            offset, length = offset + len(piece), length - len(piece)
-        if self._watch is not None:
-            self._watch(sum(map(len, pieces)))
-        return b"".join(pieces)
-
-    def size(self) -> int:
-        return self._size
-
-
-class InMemory:
-    """A file's bytes that are in memory already."""
-
-    def __init__(self, data: bytes) -> None:
-        self._data = data
-
-    def read(self, offset: int, length: int) -> bytes:
-        """So many bytes from there; fewer at the end."""
-        return self._data[offset : offset + length]
-
-    def size(self) -> int:
-        """How many there are."""
-        return len(self._data)
-
-
 @contextmanager
 def open_checkpoint(
     path: Path,
@@ -271,20 +220,8 @@ def open_checkpoint(
         DamagedCheckpointError, NewerCheckpointError, CheckpointLimitError: as `parse_head`.
         CheckpointError: it can't be read, or is a link, a pipe or a folder.
     """
-    fd, size = _opened(path)
-    try:
-        with _read_errors(path):
-            yield CheckpointFile(_OpenFile(fd, size, watch), path.name, limits=limits, key=key)
-    finally:
-        os.close(fd)
-
-
-@contextmanager
-def _read_errors(path: Path | str) -> Iterator[None]:
-    try:
-        yield
-    except OSError as e:
-        raise CheckpointError(f"read checkpoint {path}: {e.strerror or e}") from e
+    with open_bytes(path, watch=watch) as source:
+        yield CheckpointFile(source, path.name, limits=limits, key=key)
 
 
 def read_head(path: Path | str, *, limits: Limits = CONSOLE_LIMITS) -> Head:
@@ -292,29 +229,9 @@ def read_head(path: Path | str, *, limits: Limits = CONSOLE_LIMITS) -> Head:
 
     Spec: SPEC-09.26
     """
-    fd, size = _opened(path)
-    try:
-        with _read_errors(path):
-            data = os.pread(fd, HEAD_BYTES, 0)
-        return parse_head(data, file_bytes=size, name=os.path.basename(path), limits=limits)
-    finally:
-        os.close(fd)
-
-
-def _opened(path: Path | str) -> tuple[int, int]:
-    """A descriptor of an ordinary file, and its size."""
-    try:
-        # A pipe would hold an ordinary open until somebody writes.
-        fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    except FileNotFoundError as e:
-        raise NotFoundError(f"read checkpoint {path}: no such file") from e
-    except OSError as e:
-        raise CheckpointError(f"read checkpoint {path}: {e.strerror}", hint="a link is not followed") from e
-    facts = os.fstat(fd)
-    if not stat.S_ISREG(facts.st_mode):
-        os.close(fd)
-        raise CheckpointError(f"read checkpoint {path}: it is no ordinary file")
-    return fd, facts.st_size
+    with open_bytes(path) as source:
+        data = source.read(0, HEAD_BYTES)
+        return parse_head(data, file_bytes=source.size(), name=os.path.basename(path), limits=limits)
 
 
 def _digest(data: bytes) -> bytes:

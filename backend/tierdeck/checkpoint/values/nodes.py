@@ -15,7 +15,8 @@ from tierdeck.checkpoint.kinds.loss import Loss
 from tierdeck.checkpoint.limits import AGENT_LIMITS, MAX_TYPE_CHARS, Limits
 from tierdeck.checkpoint.values.pools import Pool, Pools, settle, with_gaps
 from tierdeck.checkpoint.values.preview import preview
-from tierdeck.checkpoint.values.walk import Walk, Walked, note
+from tierdeck.checkpoint.values.walk import Walk
+from tierdeck.checkpoint.values.walked import Walked, note
 
 _GAP = "it holds something of messages, events or memory that can't be saved"
 

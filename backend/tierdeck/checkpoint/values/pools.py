@@ -13,7 +13,8 @@ from dataclasses import dataclass, field
 from tierdeck.checkpoint.kinds import tags
 from tierdeck.checkpoint.kinds.records import Placeholder
 from tierdeck.checkpoint.kinds.scalars import Node
-from tierdeck.checkpoint.values.walk import Place, Walk
+from tierdeck.checkpoint.values.walk import Walk
+from tierdeck.checkpoint.values.walked import Place
 
 
 @dataclass(slots=True)

@@ -8,21 +8,20 @@ no recursion: an agent may save from deep inside its own calls.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from itertools import chain, repeat
-from typing import NamedTuple
 
 from tierdeck.checkpoint.kinds import tags
 from tierdeck.checkpoint.kinds.class_facts import type_name
-from tierdeck.checkpoint.kinds.loss import MAX_LOSSES, MAX_REASON, Loss, LossKind, UnsaveableError
+from tierdeck.checkpoint.kinds.loss import MAX_REASON, UnsaveableError
 from tierdeck.checkpoint.kinds.pieces import LONG_FROM, Long
-from tierdeck.checkpoint.kinds.records import Inert, Placeholder, Record
+from tierdeck.checkpoint.kinds.records import Placeholder
 from tierdeck.checkpoint.kinds.scalars import MAX_INT, MIN_INT, Node
 from tierdeck.checkpoint.limits import DEQUE_ITEMS, ITEM_BYTES, MAX_DEPTH, OBJECT_BYTES, SHARED_FROM
 from tierdeck.checkpoint.values.chains import MAX_CHAIN, has_long_chain, is_fragile
 from tierdeck.checkpoint.values.openers import Opener, Sources, node_without_identity, opener_of
 from tierdeck.checkpoint.values.plain import LONG, NONE, is_plain, row_node, table_nodes
-from tierdeck.checkpoint.values.trail import Frame, path_text
+from tierdeck.checkpoint.values.trail import Frame
+from tierdeck.checkpoint.values.walked import Place, Ref, Walked, is_told, note, note_stand_in
 from tierdeck.checkpoint.version import MINOR
 
 # What the interpreter and numpy raise when a value is not what it should be, or another thread changed it
@@ -30,47 +29,10 @@ from tierdeck.checkpoint.version import MINOR
 _READ_ERRORS = (ValueError, TypeError, RuntimeError, LookupError, AttributeError, OverflowError, MemoryError)
 
 
-class Place(NamedTuple):
-    """Where an object was met first. `inside` is the key of the container around it, None for a whole unit.
-
-    It holds the object itself: its address is its key, and must not be given to another meanwhile.
-    """
-
-    value: object
-    node: Node
-    at: int
-    inside: int | None
-    unit: int
-
-
-class Ref(NamedTuple):
-    """An object met again: the node that stands for it there, its key, and what it stands in."""
-
-    node: Node
-    target: int
-    inside: int | None
-    unit: int
-
-
 # A value still to be encoded, the node and the place in it where it stands, and what is around it. Plain tuples, as
 # `_Known` below: a named one takes ten times as long to make, and there is one for each container of a session.
 _Task = tuple[object, Node, int, Frame | None]
 _Known = tuple[object, Node, int, int | None, int]
-
-
-@dataclass(slots=True)
-class Walked:
-    """One unit after the walk; `holder` is a list of one, the unit's node. `is_lost`: nothing of it is used."""
-
-    name: str
-    holder: Node
-    is_part: bool
-    refs: list[Ref] = field(default_factory=list)
-    losses: list[Loss] = field(default_factory=list)
-    fragile: list[object] = field(default_factory=list)
-    objects: int = 0
-    memory_bytes: int = 0
-    is_lost: bool = False
 
 
 class Walk:
@@ -102,7 +64,7 @@ class Walk:
         self.units.append(unit)
         known = len(self._known)
         tasks = self._scan(unit, unit.holder, 0, None, 0)
-        while tasks and not (unit.is_lost and _is_told(unit)):
+        while tasks and not (unit.is_lost and is_told(unit)):
             inner = self._one(unit, tasks.pop())
             if inner:
                 tasks.extend(reversed(inner))
@@ -160,7 +122,7 @@ class Walk:
         """What is to be known of the less plain kinds."""
         value, _, at, around = task
         if made[0] == tags.INERT or made[0] == tags.RECORD:
-            _note_stand_in(unit, around, at, value, made)
+            note_stand_in(unit, around, at, value, made)
         if type(value) is Placeholder:
             self.minor = max(self.minor, value.minor)
         if is_fragile(value):
@@ -287,25 +249,3 @@ class Walk:
             self.gaps.append(gap)
         else:
             node[at], unit.is_lost = None, True
-
-
-def note(unit: Walked, around: Frame | None, at: int, value: object, reason: str, kind: LossKind) -> None:
-    """Add to the unit's losses, of which so many of each kind are listed."""
-    if sum(loss.kind == kind for loss in unit.losses) < MAX_LOSSES:
-        path = path_text(unit.name, around, at)
-        unit.losses.append(Loss(unit.name, path, type_name(type(value)), reason[:MAX_REASON], kind))
-
-
-def _note_stand_in(unit: Walked, around: Frame | None, at: int, value: object, made: Node) -> None:
-    """List what is in the file as text or as a record only; records once for each type."""
-    if made[0] == tags.INERT and type(value) is not Inert:
-        note(unit, around, at, value, f"a {made[1]} is kept as its name, not as code", "inert")
-    elif made[0] == tags.RECORD and type(value) is not Record:
-        name = type_name(type(value))
-        if all(loss.type_name != name or loss.kind != "record" for loss in unit.losses):
-            note(unit, around, at, value, "kept as a record of its fields", "record")
-
-
-def _is_told(unit: Walked) -> bool:
-    """Whether the unit is lost and there is no room to list more of why."""
-    return unit.is_lost and sum(loss.kind == "lost" for loss in unit.losses) >= MAX_LOSSES

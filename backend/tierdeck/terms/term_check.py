@@ -167,7 +167,7 @@ class _Look:
             yield _LOWEST, -1
             return
         yield _LOWEST, _RANGE_ROWS
-        yield highest - _RANGE_ROWS, _RANGE_ROWS
+        yield highest - _RANGE_ROWS + 1, _RANGE_ROWS
         for part in random.sample(range(_PARTS), SAMPLED_ROWS // _RANGE_ROWS - 2):
             yield lowest + (highest - lowest) * part // _PARTS, _RANGE_ROWS
 

@@ -47,6 +47,10 @@ BREAKS = {
     "a row and a record of no memory": (
         "INSERT INTO extra_terms (rowid, terms) VALUES (900, 'c++'); INSERT INTO term_row VALUES (900, x'0011', 0)"
     ),
+    "a row of no memory that is counted": (
+        "INSERT INTO extra_terms (rowid, terms) VALUES (900, 'getthing');"
+        "UPDATE index_setting SET value = value + 1 WHERE key = 'terms_held'"
+    ),
     "more rows on record than counted": "UPDATE index_setting SET value = value - 1 WHERE key = 'terms_held'",
     "a record of an older text": "UPDATE term_row SET text_hash = x'0011223344556677' WHERE n = 5",
     "terms of an older text": (
@@ -122,6 +126,33 @@ def test_after_the_next_run_of_the_indexer_it_is_mended_or_still_said(filled: St
         assert kept_terms(filled) == made_anew(filled)
     else:
         assert (check.state, check.fix) == ("bad", FIX)
+
+
+def test_one_other_term_among_many_is_found_when_every_term_is_compared(filled: Store) -> None:
+    terms = list(kept_terms(filled)[5][1])
+    damage(filled, "DELETE FROM extra_terms WHERE rowid = 5")
+    with closing(open_for_writing(filled)) as conn:
+        conn.execute("INSERT INTO extra_terms (rowid, terms) VALUES (5, ?)", (" ".join(["another", *terms[1:]]),))
+    check = looked_at(filled, is_thorough=True)
+    assert (check.state, check.fix) == ("bad", FIX)
+    assert "1 with others than the text gives" in check.text
+
+
+@pytest.mark.parametrize("name", ["a record deleted", "a record of no terms deleted", "all records deleted"])
+def test_memories_that_are_off_the_record_are_looked_at_by_the_next_run(filled: Store, name: str) -> None:
+    damage(filled, BREAKS[name])
+    assert fill_terms(filled)
+    assert looked_at(filled, is_thorough=True).state == "ok"
+    assert kept_terms(filled) == made_anew(filled)
+
+
+@pytest.mark.parametrize("name", ["FTS5's pages gone", "all of FTS5's pages gone", "FTS5's pointers dropped"])
+def test_a_run_that_meets_damaged_terms_makes_them_anew(filled: Store, name: str) -> None:
+    damage(filled, BREAKS[name])
+    remember(filled, *(f"getNew{n}Id" for n in range(700)))
+    assert fill_terms(filled)
+    assert looked_at(filled, is_thorough=True).state == "ok"
+    assert examine(filled, OFF).check("index-file").state == "ok"
 
 
 def test_a_damaged_table_of_terms_is_no_reason_to_make_vectors_anew(filled: Store) -> None:
@@ -229,7 +260,12 @@ def test_a_large_store_is_looked_at_in_ranges_and_a_lost_row_is_found_by_its_num
     monkeypatch.setattr(term_check, "_RANGE_ROWS", 3)
     check = looked_at(filled)
     assert check.state == "ok"
-    assert f"of {12} memories" in check.text
+    looked = int(check.text.split()[1])
+    assert 6 < looked <= 12
+    newest = "UPDATE term_row SET text_hash = x'00' WHERE n IN (1, 62)"
+    damage(filled, newest)
+    assert "2 with those of an older text" in looked_at(filled).text
+    repair(filled, ["extra-terms"])
     for sql in ("DELETE FROM extra_terms WHERE rowid = 30", "DELETE FROM term_row WHERE n = 30"):
         damage(filled, sql)
         assert looked_at(filled).state == "bad"

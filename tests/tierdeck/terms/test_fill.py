@@ -108,6 +108,9 @@ def test_a_run_goes_on_rightly_when_all_terms_are_thrown_away_meanwhile(
 
     assert fill_terms(store, should_stop=purge)
     assert asked > 3
+    index = terms_of(store)
+    assert index is not None
+    assert index.progress().is_whole
     assert len(kept_terms(store)) == 21
     assert kept_terms(store) == made_anew(store)
 

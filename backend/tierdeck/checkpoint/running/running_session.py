@@ -14,31 +14,22 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from pathlib import Path
 from types import CodeType
 
 from tierdeck.checkpoint.checkpoint import Checkpoint, Reason
 from tierdeck.checkpoint.folder import Lease, Request, SessionFolder
 from tierdeck.checkpoint.folder.marks import checked_label
-from tierdeck.checkpoint.journal import BranchLine, Journal, TurnLine
 from tierdeck.checkpoint.running.asked_restore import asked_restore, go_back_as_asked
-from tierdeck.checkpoint.running.branch import new_branch
 from tierdeck.checkpoint.running.choose import choose
 from tierdeck.checkpoint.running.desk import Desk
 from tierdeck.checkpoint.running.question import CallRules
-from tierdeck.checkpoint.running.restoring import (
-    Standing,
-    known_at_least,
-    last_unsaved_ns,
-    newest_journal,
-    stand_at,
-    stand_at_path,
-)
+from tierdeck.checkpoint.running.restoring import Standing, stand_at, stand_at_path
 from tierdeck.checkpoint.running.resumed import Resumed
 from tierdeck.checkpoint.running.saves import SaveReport, Saves
 from tierdeck.checkpoint.running.serve import serve_request
 from tierdeck.checkpoint.running.spending import Spending
+from tierdeck.checkpoint.running.stand import Stand
 from tierdeck.checkpoint.running.troubles import Troubles, sentence
 from tierdeck.checkpoint.running.turn_state import Place, TurnState, checkpoint_of
 from tierdeck.errors import CheckpointError, ConflictError
@@ -69,7 +60,6 @@ class RunningSession:
         self._lease = lease
         self._every = every
         self._takes_restores = takes_restores
-        self._rules = rules
         self._clock_ns = clock_ns
         self._pid = os.getpid()
         self._saves = Saves(folder, troubles, after_save)
@@ -77,20 +67,18 @@ class RunningSession:
         self._deferred: list[str | None] = []
         self._back: Resumed | None = None
         self.troubles = troubles
-        self._place = Place(folder.session_id, new_branch(), depth=depth)
-        self._spending = Spending()
-        self._desk = self._new_desk(None)
+        self._stand = Stand(folder, rules, troubles, depth=depth, clock_ns=clock_ns)
         self._note_run(lease.begin_run)
 
     @property
     def place(self) -> Place:
         """Session, branch and turns done."""
-        return self._place
+        return self._stand.place
 
     @property
     def spending(self) -> Spending:
         """The account."""
-        return self._spending
+        return self._stand.spending
 
     @property
     def folder(self) -> SessionFolder:
@@ -101,7 +89,7 @@ class RunningSession:
     def desk(self) -> Desk:
         """Where calls are brought. Raises ConflictError in a process that was forked from the agent's."""
         self._check_ours("run operation")
-        return self._desk
+        return self._stand.desk
 
     def end_turn(self, state: TurnState, *, cost: float | None = None, tokens: int | None = None) -> Resumed | None:
         """A turn is over: save when it is time, and do what an operator has asked for.
@@ -117,13 +105,8 @@ class RunningSession:
         Spec: SPEC-09.24
         """
         self._check_ours("end turn")
-        turn = self._place.turn + 1
-        is_paid = self._desk.has_only_replayed and self._desk.journal.turn(turn) is not None
-        self._place = replace(self._place, turn=turn)
-        self._spending = self._spending.after(cost, tokens, is_paid_already=is_paid)
+        turn = self._stand.end_turn(cost, tokens)
         self._state = state
-        self._note_turn()
-        self._desk.begin_turn(turn + 1)
         deferred, self._deferred = self._deferred, []
         for label in deferred:
             self._save_now("manual", label)
@@ -145,7 +128,7 @@ class RunningSession:
         """
         self._check_ours("save checkpoint")
         checked_label(label)
-        if self._state is None or not self._desk.is_between_turns:
+        if self._state is None or not self._stand.desk.is_between_turns:
             self._deferred.append(label)
             return SaveReport(is_deferred=True)
         return self._save_now("manual", label)
@@ -166,18 +149,18 @@ class RunningSession:
         Spec: SPEC-09.23
         """
         self._check_ours("resume")
-        if self._place.turn or not self._desk.is_between_turns:
+        if self._stand.place.turn or not self._stand.desk.is_between_turns:
             raise ConflictError("resume: the session has begun already", hint="resume before the first turn")
         if path is not None:
-            return self._stand_at(stand_at_path(self._folder, path, clock_ns=self._clock_ns))
+            return self._take_up(stand_at_path(self._folder, path, clock_ns=self._clock_ns))
         serve_request(self._folder, self.troubles, self._act, only_rewinds=True)
         if self._back is not None:
             back, self._back = self._back, None
             return back
         chosen = choose(self._folder)
         if chosen is not None:
-            return self._stand_at(stand_at(self._folder, chosen))
-        self._take_up_calls()
+            return self._take_up(stand_at(self._folder, chosen))
+        self._stand.take_up_calls()
         return None
 
     def flush(self) -> None:
@@ -200,22 +183,22 @@ class RunningSession:
             if is_clean and self._lease.is_held:
                 self._note_run(self._lease.end_run)
         finally:
-            self._desk.journal.close()
+            self._stand.desk.journal.close()
             self._state = None
             self._lease.release()
 
     def _tell_what_is_missing(self, *, is_clean: bool) -> None:
         """Say what the end of the session leaves unsaved, since it comes in the middle of a turn."""
-        where = f"the session ended in the middle of turn {self._place.turn + 1}"
+        where = f"the session ended in the middle of turn {self._stand.place.turn + 1}"
         deferred, self._deferred = self._deferred, []
         for label in deferred:
             name = "a checkpoint" if label is None else f"checkpoint {label!r}"
             self.troubles.tell(f"save checkpoint: {name} was not made: {where}")
         last = self._saves.last
-        saved = 0 if last is None or last.branch != self._place.branch else last.turn
-        is_cut = self._state is not None and not self._desk.is_between_turns
-        if is_clean and is_cut and self._every and saved < self._place.turn:
-            self.troubles.tell(f"save checkpoint: turn {self._place.turn} is not saved: {where}")
+        saved = 0 if last is None or last.branch != self._stand.place.branch else last.turn
+        is_cut = self._state is not None and not self._stand.desk.is_between_turns
+        if is_clean and is_cut and self._every and saved < self._stand.place.turn:
+            self.troubles.tell(f"save checkpoint: turn {self._stand.place.turn} is not saved: {where}")
 
     def _act(self, request: Request) -> str | None:
         """Do what was asked; gives the checkpoint's name."""
@@ -233,74 +216,20 @@ class RunningSession:
         self._saves.flush()
         asked, branch, now = asked_restore(self._folder, request), None, None
         if self._state is not None:
-            branch, now = self._place.branch, self._spending
+            branch, now = self._stand.place.branch, self._stand.spending
             report = self._save_now("pre-restore", None)
             if report.saved is None:
                 raise CheckpointError(f"restore checkpoint: the present can't be saved first: {report.problem}")
-        self._back = self._stand_at(go_back_as_asked(self._folder, asked, branch=branch, now=now))
+        self._back = self._take_up(go_back_as_asked(self._folder, asked, branch=branch, now=now))
         return asked.file
 
-    def _stand_at(self, stands: Standing) -> Resumed:
-        found = stands.checkpoint
+    def _take_up(self, stands: Standing) -> Resumed:
         self._state = None
-        self._desk.journal.close()
-        self._place = Place(
-            self._folder.session_id,
-            stands.branch,
-            found.turn,
-            found.depth,
-            found.checkpoint_id,
-            found.origin,
-            found.losses,
-            found.unread,
-        )
-        self._spending = stands.spending
-        self._desk = self._new_desk(stands.journal)
-        for said in stands.problems:
-            self.troubles.tell(said)
-        return Resumed(
-            found,
-            stands.path,
-            stands.branch,
-            stands.spending,
-            self._desk.questions(),
-            stands.skipped,
-            stands.problems,
-        )
-
-    def _take_up_calls(self) -> None:
-        """Go on with the calls of a session that was killed before its first checkpoint."""
-        journal = newest_journal(self._folder)
-        if journal is not None:
-            self._desk.journal.close()
-            self._place = replace(self._place, branch=journal.branch)
-            self._spending = known_at_least(self._spending, journal)
-            self._desk = self._new_desk(journal)
-
-    def _new_desk(self, journal: Journal | None) -> Desk:
-        place = self._place
-        if journal is None:
-            journal = Journal(
-                self._folder.path,
-                place.branch,
-                line=BranchLine(place.session_id, place.branch),
-                clock_ns=self._clock_ns,
-                not_before_ns=last_unsaved_ns(self._folder) + 1,
-            )
-        return Desk(journal, self._rules, self.troubles, turn=place.turn + 1)
+        return self._stand.move_to(stands)
 
     def _note_run(self, note: Callable[[], None]) -> None:
         try:
             note()
-        except CheckpointError as e:
-            self.troubles.tell(sentence(e))
-
-    def _note_turn(self) -> None:
-        now = self._spending
-        try:
-            self._desk.journal.end_turn(
-                TurnLine(self._place.turn, now.branch, now.session, now.branch_tokens, now.session_tokens, 0)
-            )
         except CheckpointError as e:
             self.troubles.tell(sentence(e))
 
@@ -312,10 +241,10 @@ class RunningSession:
 
     def _checkpoint(self, reason: Reason, label: str | None) -> Checkpoint:
         return checkpoint_of(
-            self._place,
+            self._stand.place,
             self._state or TurnState({}),
-            self._spending,
-            self._desk.open_operations(),
+            self._stand.spending,
+            self._stand.desk.open_operations(),
             reason=reason,
             label=label,
             now_ns=self._clock_ns(),
@@ -324,10 +253,10 @@ class RunningSession:
     @property
     def _has_news(self) -> bool:
         """Whether the state after the last turn is known, and not on disk."""
-        if self._state is None or not self._desk.is_between_turns:
+        if self._state is None or not self._stand.desk.is_between_turns:
             return False
         last = self._saves.last
-        return last is None or (last.branch, last.turn) != (self._place.branch, self._place.turn)
+        return last is None or (last.branch, last.turn) != (self._stand.place.branch, self._stand.place.turn)
 
     @property
     def _source_text(self) -> Mapping[CodeType, str] | None:

@@ -9,6 +9,9 @@ from platformdirs import user_cache_path
 
 from tierdeck.store import Store, StoreKind
 
+FileKey = tuple[int, int]
+"""A file's device and inode: another file at the same path has another one, while the first is held open."""
+
 SUFFIX = "-index"
 _FOLDER = "index"
 
@@ -39,6 +42,15 @@ def cached_index_path(store_path: Path) -> Path:
     stat = real.stat()
     key = blake2b(f"{real}\0{stat.st_dev}\0{stat.st_ino}".encode("utf-8", "surrogateescape"), digest_size=16)
     return cache_folder() / f"{key.hexdigest()}{SUFFIX}"
+
+
+def file_key(path: Path) -> FileKey | None:
+    """Which file lies there now; None when there is none."""
+    try:
+        stat = path.stat()
+    except OSError:
+        return None
+    return (stat.st_dev, stat.st_ino)
 
 
 def cache_folder() -> Path:

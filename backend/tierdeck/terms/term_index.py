@@ -10,13 +10,10 @@ import apsw
 
 from tierdeck.errors import EmbeddingError, IndexFileError
 from tierdeck.index.file import index_errors, open_for_reading
-from tierdeck.index.path import index_path
+from tierdeck.index.path import FileKey, file_key, index_path
 from tierdeck.store import Store
 from tierdeck.terms.term_table import ROWS, TERMS, TermProgress, has_terms, read_progress
 from tierdeck.terms.vocabulary import WordRows, has_vocabulary, word_rows, words_from, words_with_prefix
-
-FileKey = tuple[int, int]
-"""A file's device and inode: another file at the same path has another one."""
 
 _open: WeakKeyDictionary[Store, tuple[FileKey, TermIndex]] = WeakKeyDictionary()
 _open_lock = threading.Lock()
@@ -29,7 +26,7 @@ def terms_of(store: Store) -> TermIndex | None:
     wrong with the file. No index file is made or copied for them.
     """
     with _open_lock:
-        key = _file_key(store)
+        key = file_key(index_path(store))
         known = _open.get(store)
         if known is not None and known[0] == key:
             return known[1]
@@ -41,14 +38,6 @@ def terms_of(store: Store) -> TermIndex | None:
             _open[store] = (key, index)
             store.when_closed(index.close)
         return index
-
-
-def _file_key(store: Store) -> FileKey | None:
-    try:
-        stat = index_path(store).stat()
-    except OSError:
-        return None
-    return (stat.st_dev, stat.st_ino)
 
 
 def _opened(store: Store) -> TermIndex | None:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from tierdeck.errors import IndexFileError, InvalidValueError
 from tierdeck.index.file import REBUILD_HINT, VECTORS, dimensions_of, index_errors, open_for_reading
-from tierdeck.index.path import index_path
+from tierdeck.index.path import file_key, index_path
 from tierdeck.store import Store
 from tierdeck.vectors.bit_follower import BitFollower
 from tierdeck.vectors.bit_scan import BitScan
@@ -52,13 +52,16 @@ class VectorIndex:
     """The vectors of one store, of the one model that `model` and `dimensions` name. Safe to use from threads.
 
     A vector counts only when its hash (see `hashes`) is that of the memory's text now; the caller compares. What an
-    indexer commits meanwhile is seen at the next call, a swapped model too.
+    indexer commits meanwhile is seen at the next call, a swapped model too, and a file that was made anew.
     """
 
     def __init__(self, conn: apsw.Connection, store: Store) -> None:
         self._conn = conn
+        self._store = store
         self._path = index_path(store)
+        self._file = file_key(self._path)
         self._lock = threading.RLock()
+        self._is_closed = False
         self._seen = -1
         self._model: Model | None = None
         self._follower: BitFollower | None = None
@@ -84,10 +87,10 @@ class VectorIndex:
         return self._current().dimensions
 
     @property
-    def state(self) -> int:
-        """Another number when the index was written since; of a `snapshot`, inside it."""
+    def state(self) -> object:
+        """Equal for as long as nobody wrote the index or made it anew; of a `snapshot`, inside it."""
         self._current()
-        return self._seen
+        return self._file, self._seen
 
     @property
     def mean(self) -> NDArray[np.float64]:
@@ -218,11 +221,15 @@ class VectorIndex:
     def close(self) -> None:
         """Close the file; closing twice is allowed."""
         with self._lock:
-            if self._follower is not None:  # up to 230 MB
-                self._follower.close()
-            self._follower = None
+            self._let_go()
+            self._is_closed = True
             self._conn.close()
             self._spare.clear()
+
+    def _let_go(self) -> None:
+        if self._follower is not None:  # up to 230 MB
+            self._follower.close()
+        self._follower = None
 
     def __enter__(self) -> VectorIndex:
         return self
@@ -242,6 +249,7 @@ class VectorIndex:
                 return
             try:
                 with index_errors(self._path):
+                    self._reopen()
                     self._conn.execute("BEGIN")
                     self._follow()
                 yield
@@ -267,10 +275,27 @@ class VectorIndex:
     def _current(self) -> Model:
         with self._lock, index_errors(self._path):
             if not self._conn.in_transaction:  # else it was done when the snapshot began
+                self._reopen()
                 self._follow()
             if self._model is None:
                 raise IndexFileError(f"use index {self._path}: its vectors are gone", hint="run `tierdeck embed`")
             return self._model
+
+    def _reopen(self) -> None:
+        """Go over to the file that lies in the place of the open one, once it holds vectors.
+
+        An index may be removed and made anew at any time. What is open of a removed one can be read on: a vector's
+        hash tells whether it is of the text of now.
+        """
+        file = file_key(self._path)
+        if self._is_closed or file is None or file == self._file:
+            return
+        other = open_vector_index(self._store)
+        if other is None:  # it is being made just now
+            return
+        self._let_go()
+        self._conn.close()
+        self._conn, self._file, self._seen = other._conn, file, -1
 
     def _follow(self) -> None:
         """Read model and mean anew when another connection wrote."""

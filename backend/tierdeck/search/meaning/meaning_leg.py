@@ -12,6 +12,7 @@ import apsw
 import numpy as np
 from numpy.typing import NDArray
 
+from tierdeck.errors import IndexFileError
 from tierdeck.search.answer.fusion import ranks
 from tierdeck.search.answer.hit import SemanticPart
 from tierdeck.search.meaning.scanned_pool import ScannedPool
@@ -52,6 +53,7 @@ class MeaningLeg:
         self._should_stop = should_stop
         self._compared: dict[str, tuple[float, float]] = {}
         self._made_in = index.state
+        self._model = (index.model, index.dimensions)
         self.note: str | None = None
 
     def pool(
@@ -70,19 +72,22 @@ class MeaningLeg:
 
         Raises:
             StoppedError: `should_stop` said so.
+            IndexFileError: the vectors are another model's by now.
         """
-        with self._index.scanning(self._query, self._should_stop) as scan:
-            if scan is not None:
-                found = ScannedPool(conn, condition, scan, self._index, memories, sure_rows)
-                ids = found.best(limit_rows)
-                self._compared = found.compared
-                return ids
+        with self._index.snapshot():
+            self._check_model()
+            with self._index.scanning(self._query, self._should_stop) as scan:
+                if scan is not None:
+                    found = ScannedPool(conn, condition, scan, self._index, memories, sure_rows)
+                    ids = found.best(limit_rows)
+                    self._compared = found.compared
+                    return ids
             fault = self._index.bits_fault
-        if fault is not None:
-            self.note = (
-                f"search by meaning took the slow way, its bits can't be used: {fault}; see `tierdeck doctor`"
-            )
-        return self._by_vec0(conn, condition, limit_rows, store_rows)
+            if fault is not None:
+                self.note = (
+                    f"search by meaning took the slow way, its bits can't be used: {fault}; see `tierdeck doctor`"
+                )
+            return self._by_vec0(conn, condition, limit_rows, store_rows)
 
     def _by_vec0(self, conn: apsw.Connection, condition: Condition, limit_rows: int, store_rows: int) -> list[str]:
         """By vec0's own search, which compares with every vector.
@@ -110,8 +115,12 @@ class MeaningLeg:
 
         Args:
             hashes: gives `content_hash` of memories' texts in this snapshot.
+
+        Raises:
+            IndexFileError: the vectors are another model's by now.
         """
         with self._index.snapshot():
+            self._check_model()
             doubtful = self._doubtful(conn, ids)
             now = hashes(doubtful) if doubtful else {}
             sure = set(ids).difference(doubtful)
@@ -143,6 +152,15 @@ class MeaningLeg:
             both = np.vecdot(matrix, self._query).tolist(), np.vecdot(matrix, mean).tolist()
             products |= dict(zip(some, zip(*both, strict=True), strict=True))
         return products
+
+    def _check_model(self) -> None:
+        """See whether the query's vector is still of the model that made the others."""
+        if (self._index.model, self._index.dimensions) != self._model:
+            raise IndexFileError(
+                f"search by meaning: {self._index.model} made the vectors anew just now, the query's is of"
+                f" {self._model[0]}",
+                hint="search again",
+            )
 
     def _doubtful(self, conn: apsw.Connection, ids: Collection[str]) -> list[str]:
         """Those whose vector may be of another text: they changed since the index looked, or are in its work."""

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from tierdeck.search import parse_query
-from tierdeck_tui.query_text import quoted, with_filters, without_chip, without_filters, without_hiding
+from tierdeck.search import MissingWord, parse_query
+from tierdeck_tui.query_text import near_texts, quoted, with_filters, without_chip, without_filters, without_hiding
 
 
 def test_one_filter_is_taken_out_and_the_rest_stays() -> None:
@@ -43,3 +43,23 @@ def test_what_hides_is_taken_out_by_the_name_the_answer_gives_it(text: str, hidi
 def test_a_value_in_quotes_is_read_back_whole(value: str) -> None:
     [chip] = parse_query(f"session:{quoted(value)}").chips
     assert chip.value == value.replace('"', "")
+
+
+@pytest.mark.parametrize(
+    ("text", "missing", "texts"),
+    [
+        (
+            "webhok baering tier:task",
+            (MissingWord("webhok", ("webhook",)), MissingWord("baering", ("bearing", "tearing"))),
+            ("webhook bearing tier:task", "webhook tearing tier:task", "webhok baering tier:task"),
+        ),
+        ("src/paymnt.py", (MissingWord("paymnt", ("payment",)),), ("src/payment.py", "src/paymnt.py")),
+        ("tag:redsi redsi", (MissingWord("redsi", (), ("redis",)),), ("tag:redsi redis", "tag:redsi redsi")),
+        ("zzz", (MissingWord("zzz"),), ()),
+        ("redis", (), ()),
+    ],
+)
+def test_missing_words_are_replaced_by_the_nearest_then_the_next_then_as_typed(
+    text: str, missing: tuple[MissingWord, ...], texts: tuple[str, ...]
+) -> None:
+    assert near_texts(text, missing) == texts

@@ -80,6 +80,8 @@ ACTIONS: tuple[Action, ...] = (
     Action("edit_filters", ("f",), "filters", "Choose filters in a form", "Search", screen="search", rank=40),
     Action("change_sort", ("s",), "sort", "Change the order of the list", "Search", screen="search", rank=80),
     Action("drop_filter", ("x",), "drop filter", "Drop the filter that hides most", "Search", screen="search"),
+    Action("take_near", ("c",), "near word", "Take the near word for one that is nowhere",
+           "Search", screen="search"),
     Action("back_relation", ("backspace",), "back", "Back from a relation that was followed", "Search",
            screen="search", in_palette=False),
     Action("override", ("p",), "override", "Move memories to any tier, with a reason", "Memories", writes=True,

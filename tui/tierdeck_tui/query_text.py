@@ -6,10 +6,11 @@ it can be read, kept in the history and copied to the command line.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 
-from tierdeck.search import parse_query
+from tierdeck.search import MissingWord, parse_query
 from tierdeck.search.answer.hidden import ARCHIVE_RULE
+from tierdeck.terms.words import word_spans
 
 
 def without_chip(text: str, chip_text: str) -> str:
@@ -51,6 +52,29 @@ def without_filters(text: str) -> str:
 def with_filters(text: str, filters: Iterable[str]) -> str:
     """The query's words, then these filters instead of those it had."""
     return " ".join([part for part in (without_filters(text), *filters) if part])
+
+
+def near_texts(text: str, missing: Sequence[MissingWord]) -> tuple[str, ...]:
+    """The query with its missing words replaced: first by the nearest of each, then by the next; then as it was.
+
+    Empty when nothing is near to any of them.
+    """
+    offered = {one.word: (*one.near, *one.hidden) for one in missing if one.near or one.hidden}
+    most = max((len(words) for words in offered.values()), default=0)
+    chosen = [{word: words[min(nth, len(words) - 1)] for word, words in offered.items()} for nth in range(most)]
+    return tuple(dict.fromkeys((*(_with_words(text, words) for words in chosen), text))) if chosen else ()
+
+
+def _with_words(text: str, instead: Mapping[str, str]) -> str:
+    """The text with words replaced, but for those in its filters."""
+    parts: list[str] = []
+    end = 0
+    filters = [(at, at + len(chip.text)) for chip in parse_query(text).chips if (at := text.find(chip.text)) >= 0]
+    for start, stop in word_spans(text):
+        if text[start:stop] in instead and not any(first <= start < last for first, last in filters):
+            parts += [text[end:start], instead[text[start:stop]]]
+            end = stop
+    return "".join((*parts, text[end:]))
 
 
 def quoted(value: str) -> str:

@@ -82,7 +82,20 @@ async def test_a_slip_is_pointed_out_while_it_is_typed_and_no_beginning_of_a_wor
         assert ("in no memory" not in painted) == is_beginning, seen.box.value
     assert "near: sessions" in painted
     await seen.ask("sesions rotated")
-    assert "1 memory · in no memory: sesions (sessions?)" in seen.status
+    assert "1 memory · in no memory: sesions (sessions?)  c takes it" in seen.status
+
+
+async def test_c_asks_for_the_near_word_and_again_for_what_was_typed(seen: Seen) -> None:
+    await seen.ask("sesions type:entity")
+    assert "c looks for what is near instead" in "\n".join(seen.painted())
+    await seen.press("c")
+    assert seen.box.value == "sessions type:entity"
+    assert seen.rows() == ["redis holds the sessions"]
+    await seen.press("c")
+    assert seen.box.value == "sesions type:entity"
+    await seen.ask("refund")
+    await seen.press("c")
+    assert seen.box.value == "refund"
 
 
 @pytest.mark.case("T02", "T01")

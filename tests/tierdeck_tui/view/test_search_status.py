@@ -66,7 +66,7 @@ def test_words_that_stand_nowhere_are_named_with_what_may_have_been_meant() -> N
 def test_above_a_list_they_are_said_in_short_and_before_all_else() -> None:
     missing = (MissingWord("confgi", ("config", "confirm")), MissingWord("zzz"))
     found = answer(hit(), missing=missing, degraded="no model", notes=("a note",))
-    said = "1 memory · in no memory: confgi (config?), zzz · keyword only: no model · a note"
+    said = "1 memory · in no memory: confgi (config?), zzz  c takes it · keyword only: no model · a note"
     assert text_of(answer_status(found)).startswith(said), "what can be mended stands before what is only so"
 
 

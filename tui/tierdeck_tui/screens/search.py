@@ -12,7 +12,7 @@ from textual.widgets import Input
 from tierdeck.promote.rules import rules_of
 from tierdeck.search import rerank
 from tierdeck_tui.actions import Scope
-from tierdeck_tui.query_text import without_chip, without_filters, without_hiding
+from tierdeck_tui.query_text import near_texts, without_chip, without_filters, without_hiding
 from tierdeck_tui.reading.console import Console
 from tierdeck_tui.screens.asking import AskingScreen
 from tierdeck_tui.screens.filter_form import FilterForm
@@ -39,6 +39,7 @@ class SearchScreen(PaneScreen, AskingScreen):
     def __init__(self, console: Console) -> None:
         super().__init__(console)
         self._opening_text = ""
+        self._near_texts: tuple[str, ...] = ()
 
     def compose_body(self) -> Iterable[Widget]:
         """One line to ask, one for balance and filters, one that says what came of it, then the panes."""
@@ -147,6 +148,18 @@ class SearchScreen(PaneScreen, AskingScreen):
             self._set_text(text)
         else:
             self.notify("there is no filter to drop")
+
+    def action_take_near(self) -> None:
+        """Ask for words near to those that stand nowhere; pressed again for the next, then as typed."""
+        text = self._box.value
+        if text not in self._near_texts:
+            missing = self._answer.missing if self._answer is not None else ()
+            self._near_texts = near_texts(text, missing)
+        if self._near_texts:
+            at = self._near_texts.index(text) + 1
+            self._set_text(self._near_texts[at % len(self._near_texts)])
+        else:
+            self.notify("no word of the query is near to one that is there")
 
     def action_change_sort(self) -> None:
         """Newest or oldest first; a search is always in the order of its scores."""

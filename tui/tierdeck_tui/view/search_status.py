@@ -61,7 +61,8 @@ def _either(words: Sequence[str]) -> str:
 def _missing_in_short(missing: Sequence[MissingWord]) -> str:
     """The same for a line that is shared: of the near words the nearest that is found."""
     said = [f"{cut(_safe(one.word), _MAX_WORD_CELLS)}{_perhaps(one)}" for one in missing]
-    return f"in no memory: {', '.join(said)}"
+    key = "  c takes it" if any(one.near for one in missing) else ""
+    return f"in no memory: {', '.join(said)}{key}"
 
 
 def _perhaps(missing: MissingWord) -> str:
@@ -132,6 +133,8 @@ def nothing_found(answer: SearchAnswer) -> list[Line]:
     lines = [line(""), line("  Nothing found for ", Piece(f"“{asked}”", "strong"))]
     if answer.missing:
         lines += _missing_lines(answer.missing)
+        if any(one.near or one.hidden for one in answer.missing):
+            lines.append(line(Piece("  c looks for what is near instead", "muted")))
     if answer.hidden:
         lines.append(line(""))
         for number, hidden in enumerate(sorted(answer.hidden, key=lambda one: -one.rows)):

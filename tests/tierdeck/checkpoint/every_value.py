@@ -114,8 +114,8 @@ def decode(encoded: Encoded) -> dict[str, object]:
     pools = [decode_pool(pool.raw, budget=budget) for pool in encoded.pools]
     found = {}
     for unit in encoded.units:
-        pool = None if unit.pool is None else pools[unit.pool]
-        found[unit.name] = decode_unit(unit.raw, form=unit.form, pool=pool, budget=budget)
+        pool = None if unit.facts.pool is None else pools[unit.facts.pool]
+        found[unit.facts.name] = decode_unit(unit.raw, form=unit.form, pool=pool, budget=budget)
     return found
 
 

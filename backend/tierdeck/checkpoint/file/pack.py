@@ -41,7 +41,7 @@ def pack_checkpoint(
 def pack(snapshot: Snapshot) -> Packed:
     """Everything of a checkpoint that can be saved, as bytes, and a list of what can't. Spec: SPEC-09.21"""
     encoded = encode(snapshot.nodes, _left_for(snapshot))
-    saved = {unit.name for unit in encoded.units if unit.is_part}
+    saved = {unit.facts.name for unit in encoded.units if unit.facts.is_part}
     missing = [name for name in PARTS if name not in saved and name != LOST]
     emptied = encode_units([Source(name, {} if name == MEMORY else [], is_part=True) for name in missing])
     all_losses = _all_losses((*snapshot.refused, *encoded.losses), snapshot.earlier)
@@ -51,7 +51,7 @@ def pack(snapshot: Snapshot) -> Packed:
     units = (*encoded.units, *emptied.units, *listed.units)
     summary = replace(
         snapshot.summary,
-        variables=sum(not unit.is_part for unit in units),
+        variables=sum(not unit.facts.is_part for unit in units),
         lost=len({loss.variable for loss in all_losses if loss.kind == "lost"}),
         inert=sum(loss.kind != "lost" for loss in all_losses),
     )

@@ -177,23 +177,24 @@ class _Builder:
     ) -> None:
         section, start = self.add_section(UNITS), 0
         for unit, raw in units:
-            if unit.pool is None:
+            facts = unit.facts
+            if facts.pool is None:
                 meaning = self.sections[section].raw_digest if len(units) == 1 else _digest(raw)
             else:
-                meaning = _meaning(raw, unit.reaches, bodies[unit.pool])
+                meaning = _meaning(raw, facts.reaches, bodies[facts.pool])
             self.units.append(
                 UnitEntry(
-                    PART if unit.is_part else VARIABLE,
-                    unit.name,
+                    PART if facts.is_part else VARIABLE,
+                    facts.name,
                     section,
                     start,
                     len(raw),
                     unit.form,
-                    None if unit.pool is None else pool_sections[unit.pool],
+                    None if facts.pool is None else pool_sections[facts.pool],
                     meaning,
-                    unit.type_name,
-                    unit.preview,
-                    unit.objects,
+                    facts.type_name,
+                    facts.preview,
+                    facts.objects,
                 )
             )
             start += len(raw)

@@ -15,7 +15,7 @@ from types import CodeType
 from tierdeck.checkpoint.kinds.loss import MAX_REASON, Loss
 from tierdeck.checkpoint.kinds.pieces import Pieces, bytes_at_most, join, pack_pieces, pack_plain
 from tierdeck.checkpoint.limits import AGENT_LIMITS, Limits
-from tierdeck.checkpoint.values.nodes import Nodes, Source, UnitNodes, nodes_of
+from tierdeck.checkpoint.values.nodes import Nodes, Source, UnitFacts, UnitNodes, nodes_of
 from tierdeck.checkpoint.values.pools import Pool
 from tierdeck.checkpoint.version import MINOR
 
@@ -35,17 +35,11 @@ class EncodedPool:
 
 @dataclass(frozen=True, slots=True)
 class EncodedUnit:
-    """A unit's bytes; `pool` is the number of the pool it refers to, `reaches` what it names there itself."""
+    """A unit's bytes. It holds no node: those go as soon as all is packed."""
 
-    name: str
-    is_part: bool
+    facts: UnitFacts
     pieces: Pieces
     form: int
-    pool: int | None
-    reaches: frozenset[int]
-    type_name: str
-    preview: str
-    objects: int
 
     @property
     def raw(self) -> bytes:
@@ -91,8 +85,9 @@ def encode(nodes: Nodes, limits: Limits = AGENT_LIMITS) -> Encoded:
         losses += unit.losses
         why = None if unit.is_lost else _put(unit, room, shared, limits)
         if why is not None:
-            losses.append(Loss(unit.name, unit.name, unit.type_name, why, "lost"))
-    used = {unit.pool for unit in room.units}
+            facts = unit.facts
+            losses.append(Loss(facts.name, facts.name, facts.type_name, why, "lost"))
+    used = {unit.facts.pool for unit in room.units}
     kept = [pool if number in used and pool else EncodedPool(b"") for number, pool in enumerate(shared)]
     return Encoded(*_renumbered(room.units, kept), tuple(losses), nodes.minor)
 
@@ -108,7 +103,7 @@ class _Room:
 
     def takes(self, unit: EncodedUnit) -> bool:
         """Whether there is room for it; then it is in."""
-        texts = (unit.name, unit.type_name, unit.preview)
+        texts = (unit.facts.name, unit.facts.type_name, unit.facts.preview)
         in_table = _ROW_BYTES + sum(len(text.encode("utf-8", "surrogatepass")) for text in texts)
         if len(self.units) >= self._most or in_table > self._left_in_table:
             return False
@@ -135,19 +130,9 @@ def _put(unit: UnitNodes, room: _Room, shared: Sequence[EncodedPool | None], lim
         return f"it can't be packed: {e}"[:MAX_REASON]
     if pieces is None:
         return f"it takes more than the {limits.section_bytes:,} bytes that are read again"
-    if unit.pool is not None and shared[unit.pool] is None:
+    if unit.facts.pool is not None and shared[unit.facts.pool] is None:
         return "what it shares with others is too large to be read again, or can't be packed"
-    made = EncodedUnit(
-        unit.name,
-        unit.is_part,
-        pieces,
-        PLAIN if unit.own is None else POOLED,
-        unit.pool,
-        unit.reaches,
-        unit.type_name,
-        unit.preview,
-        unit.objects,
-    )
+    made = EncodedUnit(unit.facts, pieces, PLAIN if unit.own is None else POOLED)
     return None if room.takes(made) else "there is no room left in what one checkpoint may hold"
 
 
@@ -194,5 +179,8 @@ def _renumbered(
     """Leave out pools that no unit refers to any more."""
     kept = [number for number, pool in enumerate(pools) if pool.raw]
     new = {old: number for number, old in enumerate(kept)}
-    moved = (unit if unit.pool is None else replace(unit, pool=new[unit.pool]) for unit in units)
+    moved = (
+        unit if (pool := unit.facts.pool) is None else replace(unit, facts=replace(unit.facts, pool=new[pool]))
+        for unit in units
+    )
     return tuple(moved), tuple(pools[number] for number in kept)

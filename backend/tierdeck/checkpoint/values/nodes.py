@@ -31,21 +31,29 @@ class Source:
 
 
 @dataclass(frozen=True, slots=True)
-class UnitNodes:
-    """One value: its node, None when it is lost; the pool of its own, the number of the one it shares with others,
-    and what it refers to there.
+class UnitFacts:
+    """What is said of a value beside what it is: `objects` are those in it.
+
+    `pool` is the number of the pool that it shares with others, `reaches` what it refers to there itself.
     """
 
     name: str
     is_part: bool
-    node: object
-    is_lost: bool
-    own: Pool | None
     pool: int | None
     reaches: frozenset[int]
     type_name: str
     preview: str
     objects: int
+
+
+@dataclass(frozen=True, slots=True)
+class UnitNodes:
+    """One value: its node, None when it is lost, and the pool of its own."""
+
+    facts: UnitFacts
+    node: object
+    is_lost: bool
+    own: Pool | None
     losses: tuple[Loss, ...]
 
 
@@ -88,16 +96,13 @@ def nodes_of(
 
 
 def _unit(number: int, source: Source, unit: Walked, pools: Pools) -> UnitNodes:
-    return UnitNodes(
+    facts = UnitFacts(
         source.name,
         source.is_part,
-        unit.holder[0],
-        unit.is_lost,
-        pools.own.get(number),
         pools.pool_of_unit.get(number),
         frozenset(pools.reaches.get(number, ())),
         type_name(type(source.value))[:MAX_TYPE_CHARS],
         preview(source.value),
         unit.objects,
-        tuple(unit.losses),
     )
+    return UnitNodes(facts, unit.holder[0], unit.is_lost, pools.own.get(number), tuple(unit.losses))

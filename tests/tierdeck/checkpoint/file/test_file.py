@@ -194,7 +194,7 @@ def test_what_can_not_be_listed_is_refused_by_name(changes: dict[str, object]) -
 
 def test_a_variable_with_an_impossible_name_is_a_loss() -> None:
     packed = pack_checkpoint(sample(repl_state={"x" * 2000: 1, 5: 2, "ok\ud800": 3}, losses=()))
-    assert [unit.name for unit in packed.units if not unit.is_part] == ["ok\ud800"]
+    assert [unit.facts.name for unit in packed.units if not unit.facts.is_part] == ["ok\ud800"]
     assert len(packed.losses) == 2
     assert all(isinstance(loss, Loss) for loss in packed.losses)
 

@@ -10,6 +10,7 @@ from tests.tierdeck.checkpoint.sample import opened, sample
 from tierdeck.checkpoint import CheckpointFile, load_checkpoint, pack_checkpoint, read_losses, seal
 from tierdeck.checkpoint.file.load import read_operations
 from tierdeck.checkpoint.kinds.pieces import pack_plain
+from tierdeck.checkpoint.values.encode import EncodedUnit
 from tierdeck.errors import DamagedCheckpointError
 
 
@@ -17,7 +18,7 @@ def with_part(name: str, node: object) -> CheckpointFile:
     """A file with this node as one of its parts."""
     packed = pack_checkpoint(sample(repl_state={"x": 1}, pending_operations=(), losses=()))
     units = [
-        replace(unit, pieces=(pack_plain(node),), form=0, pool=None) if unit.name == name else unit
+        EncodedUnit(replace(unit.facts, pool=None), (pack_plain(node),), 0) if unit.facts.name == name else unit
         for unit in packed.units
     ]
     return opened(b"".join(seal(replace(packed, units=tuple(units))).pieces))

@@ -121,7 +121,7 @@ def test_a_dict_that_another_thread_changes_is_saved_or_lost_and_takes_no_other_
     try:
         for _ in range(300):
             packed = pack_checkpoint(sample(repl_state=state, losses=()))
-            names = {unit.name for unit in packed.units} | {loss.variable for loss in packed.losses}
+            names = {unit.facts.name for unit in packed.units} | {loss.variable for loss in packed.losses}
             assert {"ok", "busy"} <= names
     finally:
         sys.setswitchinterval(before)

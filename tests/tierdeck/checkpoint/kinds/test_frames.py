@@ -88,7 +88,7 @@ def test_frames_of_pandas_come_back_exactly_or_are_lost() -> None:
     assert found["y"][0] is found["x"]
     objects = pandas.DataFrame({"a": [object(), {1}]})
     encoded = encode_units([Source("bad", objects), Source("ok", 1)])
-    assert [unit.name for unit in encoded.units] == ["ok"]
+    assert [unit.facts.name for unit in encoded.units] == ["ok"]
     assert encoded.losses[0].path == "bad"
 
 
@@ -125,7 +125,7 @@ def test_a_frame_of_pandas_whose_objects_or_attributes_would_come_back_as_others
     labelled = pandas.DataFrame({"a": [1]})
     labelled.attrs["unit"] = "m"
     encoded = encode_units([Source("mixed", mixed), Source("described", described), Source("labelled", labelled)])
-    assert [unit.name for unit in encoded.units] == ["labelled"]
+    assert [unit.facts.name for unit in encoded.units] == ["labelled"]
     assert [loss.path for loss in encoded.losses] == ["mixed", "described"]
     found: Any = round_trip(x=labelled)
     assert found["x"].attrs == {"unit": "m"}

@@ -89,5 +89,5 @@ def test_all_that_fits_is_saved_though_more_was_counted() -> None:
     assert sum(map(bytes_at_most, (unit.pieces for unit in encode_units(sources).units))) > exact
     assert len(encode_units(sources, limits=limits).units) == 10
     short = encode_units(sources, limits=replace(limits, raw_bytes=exact - 1))
-    assert [unit.name for unit in short.units] == [f"x{number}" for number in range(9)]
+    assert [unit.facts.name for unit in short.units] == [f"x{number}" for number in range(9)]
     assert [loss.variable for loss in short.losses] == ["x9"]

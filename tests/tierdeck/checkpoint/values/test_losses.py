@@ -280,7 +280,7 @@ def test_a_variable_too_large_to_be_read_again_is_lost_now() -> None:
     many: list[list[int]] = [[] for _ in range(2_000)]
     sources = [Source("large", large), Source("again", [large]), Source("many", many), Source("ok", [1])]
     encoded = encode_units(sources, limits=limits)
-    assert [unit.name for unit in encoded.units] == ["ok"]
+    assert [unit.facts.name for unit in encoded.units] == ["ok"]
     assert sorted(loss.variable for loss in encoded.losses) == ["again", "large", "many"]
     assert encoded.pools == ()
 

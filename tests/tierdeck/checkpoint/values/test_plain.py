@@ -89,7 +89,7 @@ def test_what_is_no_table_is_left_to_be_looked_at_row_by_row(rows: list[object])
 def encoded(value: object) -> tuple[Any, ...]:
     """All that is encoded of a value, that its sizes and losses are the same too."""
     made = encode_units([Source("x", value), Source("y", value)])
-    return [(unit.raw, unit.objects) for unit in made.units], [pool.raw for pool in made.pools], made.losses
+    return [(unit.raw, unit.facts.objects) for unit in made.units], [pool.raw for pool in made.pools], made.losses
 
 
 @pytest.mark.parametrize("is_twice", [False, True], ids=["each row once", "one row twice"])

@@ -127,7 +127,7 @@ def test_a_variable_has_at_most_one_pool_and_small_ones_none() -> None:
     encoded = encode_units(
         [Source("a", config), Source("b", [config]), Source("c", [1, [2]]), Source("d", {"e": 1})]
     )
-    assert [unit.pool for unit in encoded.units] == [0, 0, None, None]
+    assert [unit.facts.pool for unit in encoded.units] == [0, 0, None, None]
     assert [unit.form for unit in encoded.units] == [0, 0, 0, 0]
 
 

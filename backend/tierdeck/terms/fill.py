@@ -78,8 +78,9 @@ def fill_terms(store: Store, *, should_stop: Callable[[], bool] | None = None) -
 def rebuild_terms(store: Store, *, should_stop: Callable[[], bool] | None = None) -> bool:
     """Throw the extra terms away, in whatever state they are, and make them anew. The rest as `fill_terms`."""
     with closing(open_for_writing(store)) as conn, index_errors(index_path(store)):
-        with db.transaction(conn):
+        with db.transaction(conn):  # another run finds the tables there, and begins anew
             drop_terms(conn)
+            prepare_terms(conn)
         return bring_up(conn, store, should_stop or (lambda: False))
 
 
@@ -177,8 +178,6 @@ def _all(conn: apsw.Connection, store: Store, build: int, should_stop: Callable[
         if should_stop():
             return False
         with db.transaction(conn):
-            if read_progress(conn).build != build:
-                raise _AnewError
             page = store.read(partial(_rowid_page, below=below))
             _put_changed(conn, page.texts if page else ())
         below = page.end if page else None

@@ -19,6 +19,7 @@ from tierdeck.search.answer.hidden import MAX_COUNTED, MAX_COUNTED_OF_LARGE, hid
 from tierdeck.search.answer.hit import Flag, HiddenByFilter, Hit, MissingWord
 from tierdeck.search.query.query import Query, with_as_words
 from tierdeck.search.rows.condition import condition_of
+from tierdeck.search.rows.exclusion import Exclusion
 from tierdeck.search.rows.read_memories import ReadMemories
 from tierdeck.search.rows.row_count import store_rows
 from tierdeck.search.words.inside_look import InsideLook
@@ -107,6 +108,7 @@ def _listed(texts: Sequence[str]) -> str:
 
 def _gather(conn: apsw.Connection, ask: Ask, all_rows: int) -> Candidates:
     condition = condition_of(ask.store, ask.node_filter, ask.query.excluded)
+    but_excluded = condition_of(ask.store, ask.node_filter)
     look = ask.look(conn, all_rows)
     memories = ReadMemories(conn)
     keyword = KeywordLeg(
@@ -116,13 +118,15 @@ def _gather(conn: apsw.Connection, ask: Ask, all_rows: int) -> Candidates:
         look,
         ask.terms,
         memories=memories,
-        but_excluded=condition_of(ask.store, ask.node_filter),
+        but_excluded=but_excluded,
         store_rows=all_rows,
         is_typing=ask.is_typing,
     )
     ids = keyword.pool(ask.limit_rows, ask.pool_rows) if ask.has_keyword else []
     if ask.meaning is not None:
-        nearest = ask.meaning.pool(conn, condition, ask.pool_rows, all_rows, memories, ask.sure_rows)
+        words = ask.query.excluded
+        exclusion = Exclusion(conn, but_excluded, words, memories) if words else None
+        nearest = ask.meaning.pool(conn, condition, ask.pool_rows, all_rows, memories, ask.sure_rows, exclusion)
         ids = list(dict.fromkeys((*ids, *nearest)))
     hits = _scored(conn, ask, keyword, memories, ids)
     hidden: tuple[HiddenByFilter, ...] = ()

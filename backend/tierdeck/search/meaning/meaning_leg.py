@@ -18,6 +18,7 @@ from tierdeck.search.answer.hit import SemanticPart
 from tierdeck.search.meaning.scanned_pool import ScannedPool
 from tierdeck.search.rows.changed_since import changed_since
 from tierdeck.search.rows.condition import Condition, meeting
+from tierdeck.search.rows.exclusion import Exclusion
 from tierdeck.search.rows.read_memories import ReadMemories
 from tierdeck.store.rows import as_bytes, text_of
 from tierdeck.vectors.vec0_search import MAX_NEAREST
@@ -64,11 +65,12 @@ class MeaningLeg:
         store_rows: int,
         memories: ReadMemories | None = None,
         sure_rows: int | None = None,
+        exclusion: Exclusion | None = None,
     ) -> list[str]:
         """The ids of the nearest memories that meet the condition, nearest first; by the bits where there are some.
 
         Args:
-            memories, sure_rows: see `ScannedPool`.
+            memories, sure_rows, exclusion: see `ScannedPool`.
 
         Raises:
             StoppedError: `should_stop` said so.
@@ -78,7 +80,7 @@ class MeaningLeg:
             self._check_model()
             with self._index.scanning(self._query, self._should_stop) as scan:
                 if scan is not None:
-                    found = ScannedPool(conn, condition, scan, self._index, memories, sure_rows)
+                    found = ScannedPool(conn, condition, scan, self._index, memories, sure_rows, exclusion)
                     ids = found.best(limit_rows)
                     self._compared = found.compared
                     return ids

@@ -18,6 +18,7 @@ from tierdeck.model import content_hash
 from tierdeck.search.meaning.allowed_keys import KnownRows, is_among
 from tierdeck.search.rows.changed_since import changed_since
 from tierdeck.search.rows.condition import Condition, meeting
+from tierdeck.search.rows.exclusion import Exclusion
 from tierdeck.search.rows.read_memories import ReadMemories
 from tierdeck.store.rows import as_bytes, text_of
 from tierdeck.vectors.bit_scan import BitScan
@@ -38,14 +39,19 @@ class SlotMemories:
         index: VectorIndex,
         rows: KnownRows,
         memories: ReadMemories | None = None,
+        exclusion: Exclusion | None = None,
     ) -> None:
         """
         Args:
+            condition: what may be shown.
             memories: where what is likely to be shown is read, when more of it is wanted than the ids.
+            exclusion: what of the condition single memories are asked about by their texts.
         """
         self._memories = memories
+        self._exclusion = exclusion
         self._conn = conn
         self._condition = condition
+        self._row_condition = condition if exclusion is None else exclusion.condition
         self._scan = scan
         self._index = index
         self._rows = rows
@@ -68,10 +74,11 @@ class SlotMemories:
         """Of each slot whether its memory may meet the condition."""
         if self._changed is None:
             ids = self._scan.ids(slots)
-            allowed_ids = meeting(self._conn, self._condition, ids)
+            allowed_ids = self._meeting(ids)
             return np.array([node_id in allowed_ids for node_id in ids], np.bool_)
         keys = self._scan.keys(slots)
-        meet = np.array(list(self._numbered(keys.tolist())), np.int64)
+        look = self._numbered if self._exclusion is None else self._read
+        meet = np.array(list(look(keys.tolist())), np.int64)
         may_show: Mask = is_among(keys, meet) | (keys == 0) | self._has_changed(self._scan.numbers(slots))
         return may_show
 
@@ -90,19 +97,29 @@ class SlotMemories:
         return allowed | self._has_changed(self._scan.numbers()) if self._changed else allowed
 
     def _numbered(self, keys: Iterable[int]) -> dict[int, str]:
-        """The ids, by rowid, of the memories with those rowids that meet the condition."""
+        """The ids, by rowid, of the memories with those rowids that meet the condition but for the exclusion."""
         rows = self._conn.execute(
             f"SELECT n.rowid, {as_bytes('n.id')} FROM json_each(?) j CROSS JOIN nodes n ON n.rowid = j.value"
-            f" WHERE n.rowid <> 0 AND {self._condition.sql}",
-            (json.dumps(list(keys)), *self._condition.params),
+            f" WHERE n.rowid <> 0 AND {self._row_condition.sql}",
+            (json.dumps(list(keys)), *self._row_condition.params),
         )
         return {int(rowid): text_of(node_id) for rowid, node_id in rows}
 
     def _read(self, keys: Iterable[int]) -> dict[int, str]:
-        """The same, for memories that are likely to be shown."""
+        """Those that meet the condition, for memories that are likely to be shown."""
         if self._memories is None:
-            return self._numbered(keys)
-        return self._memories.numbered([key for key in keys if key], self._condition)
+            found = self._numbered(keys)
+        else:
+            found = self._memories.numbered([key for key in keys if key], self._row_condition)
+        if self._exclusion is None:
+            return found
+        excluded = self._exclusion.holding(found.values())
+        return {key: node_id for key, node_id in found.items() if node_id not in excluded}
+
+    def _meeting(self, ids: list[str]) -> set[str]:
+        """Those of the memories that meet the condition."""
+        found = meeting(self._conn, self._row_condition, ids)
+        return found if self._exclusion is None else found - self._exclusion.holding(found)
 
     def _finished(self, ids: Iterable[str]) -> frozenset[str]:
         """Those of unchanged memories whose vector is of their text."""
@@ -113,7 +130,7 @@ class SlotMemories:
 
     def _valid_by_id(self, slots: list[int]) -> dict[int, str]:
         ids = dict(zip(slots, self._scan.ids(np.array(slots, np.intp)), strict=True))
-        made_from = self._index.hashes(meeting(self._conn, self._condition, list(ids.values())))
+        made_from = self._index.hashes(self._meeting(list(ids.values())))
         valid = {node_id for node_id in made_from if self._is_of(node_id, made_from[node_id])}
         return {slot: node_id for slot, node_id in ids.items() if node_id in valid}
 

@@ -26,6 +26,8 @@ from tierdeck.promote.moves.override import archive_nodes
 from tierdeck.search import hybrid_search
 from tierdeck.search.meaning.meaning_leg import MeaningLeg
 from tierdeck.search.rows.condition import condition_of
+from tierdeck.search.rows.exclusion import Exclusion
+from tierdeck.search.rows.read_memories import ReadMemories
 from tierdeck.store import Store
 from tierdeck.store.changes import edit_node
 from tierdeck.vectors.vector_index import VectorIndex
@@ -271,3 +273,55 @@ def test_an_index_that_is_damaged_while_it_is_open_leaves_the_search_by_word(
     assert "use index" in str(answer.degraded)
     assert answer.alpha == 0
     assert answer.hits
+
+
+def excluding(store: Store, index: VectorIndex, text: str, excluded: str, rows: int) -> tuple[list[str], int]:
+    """The pool of a query that keeps a word out, and how often the full-text index was asked for that word."""
+    asked = 0
+
+    def note(_cursor: apsw.Cursor, sql: str, _params: object) -> bool:
+        nonlocal asked
+        asked += "content_fts MATCH" in sql
+        return True
+
+    def look(conn: apsw.Connection) -> list[str]:
+        condition, memories = condition_of(store, NodeFilter(), [excluded]), ReadMemories(conn)
+        exclusion = Exclusion(conn, condition_of(store, NodeFilter()), [excluded], memories)
+        conn.exec_trace = note
+        try:
+            leg = MeaningLeg(index, query(text))
+            return leg.pool(conn, condition, rows, ROWS, memories, exclusion=exclusion)
+        finally:
+            conn.exec_trace = None
+
+    return store.read(look), asked
+
+
+@pytest.mark.parametrize("excluded", ["7", "memory", "nosuchword"])
+def test_a_word_that_is_kept_out_is_looked_for_once_however_many_hold_it(
+    store: Store, index: VectorIndex, excluded: str
+) -> None:
+    with store.writing() as conn:  # vec0 and bits keep their vectors: the texts that count stay
+        conn.execute("UPDATE nodes SET tier = 'task'")
+    whole = condition_of(store, NodeFilter(), [excluded])
+    sql = f"SELECT n.id FROM nodes n WHERE {whole.sql}"
+    allowed = store.read(lambda c: {str(row[0]) for row in c.execute(sql, whole.params)})
+    for n in (7, 300, 1_000):
+        found, asked = excluding(store, index, f"memory {n}", excluded, 20)
+        assert len(found) == min(20, len(allowed))
+        assert set(found) <= allowed
+        assert asked <= 1
+
+
+def test_where_the_nearest_are_all_one_text_that_is_kept_out_the_others_are_found(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begin_early(monkeypatch)
+    monkeypatch.setattr("tierdeck.search.meaning.scanned_pool._MOST_HIDDEN", 100)
+    remember(store, *["worker finished"] * 1_500, "worker crashed")
+    model = ChosenVectors(
+        {"worker finished": [1, 0], "worker crashed": [0.5, 0.5], "worker": [1, 0]}, dimensions=96
+    )
+    with embed_all(store, model) as opened:
+        answer = hybrid_search(store, "worker -finished", index=opened, embedder=model)
+        assert [hit.row.excerpt for hit in answer.hits] == ["worker crashed"]

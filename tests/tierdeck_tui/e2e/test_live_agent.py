@@ -88,7 +88,7 @@ def test_a_live_agent_goes_back_at_its_turn_s_end_and_the_screen_says_applied_on
         agent.go_to(5)
         tmux = make_tmux()
         console(tmux, tmp_path)
-        tmux.wait_for("live")
+        tmux.wait_for("run-41  running")
         tmux.send("j")
         restore(tmux, 2, rewinds=True)
         assert "applied" not in tmux.wait_for("requested: back to turn 2")

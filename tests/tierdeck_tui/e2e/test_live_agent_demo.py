@@ -56,7 +56,7 @@ def test_the_agent_is_live_goes_back_when_asked_and_at_once_when_it_was_killed(
     until(lambda: "turn 1:" in agents_log(tmp_path / "kept"))
     tmux.send("3")
     screen = tmux.wait_for("the first mail")
-    assert "1 live" in screen
+    assert "1 running" in screen
     tmux.send("c")
     tmux.wait_for("Ask for it")
     tmux.send("Tab")

@@ -87,6 +87,16 @@ def test_a_common_word_is_found_under_a_filter_that_lets_one_memory_through(larg
     assert hybrid_search(large, "flow", alpha=0, node_filter=nothing).hits == ()
 
 
+def test_under_a_narrow_filter_all_that_hold_a_common_word_are_found_new_and_old(large: Store) -> None:
+    """The newest of them stand among the rows that are looked at first, the oldest far behind."""
+    narrow = {"tags": ["narrow"]}
+    ids = remember(large, *(NodeDraft(f"flow, narrow {n}", metadata=narrow) for n in range(3)), *COMMON)[:3]
+    ids += remember(large, NodeDraft("flow, the newest", metadata=narrow))
+    answer = hybrid_search(large, "flow tag:narrow", alpha=0, limit_rows=50)
+    assert {hit.row.id for hit in answer.hits} == set(ids)
+    assert keyword_leg.NEWEST_ONLY not in answer.notes
+
+
 def test_an_excluded_word_keeps_memories_out(large: Store) -> None:
     assert texts(hybrid_search(large, "aileron -buzz", alpha=0)) == [RARE[0]]
     remember(large, "getCheckoutName")

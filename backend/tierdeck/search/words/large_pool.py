@@ -98,7 +98,7 @@ class LargePool:
         return ids[:limit_rows]
 
     def _newest(self, match: Match, expression: str, limit_rows: int) -> list[str]:
-        """The newest matches that meet the condition; of a filter that lets nothing through all are looked at."""
+        """The newest matches that meet the condition; of a filter that lets few through all are looked at."""
         ids: list[str] = []
         below, looked, page_rows = _NO_LIMIT, 0, max(_FIRST_PAGE_ROWS, 2 * limit_rows)
         while len(ids) < limit_rows:
@@ -108,10 +108,10 @@ class LargePool:
             if len(rows) < page_rows:
                 return ids[:limit_rows]
             below, page_rows = rows[-1], min(4 * page_rows, MAX_LOOKED_ROWS)
+            if looked >= MAX_LOOKED_ROWS and not self._condition.keeps_most and self._allowed is not None:
+                return self._words.meeting(self._among(expression, self._allowed), self._condition)[:limit_rows]
             if looked >= MAX_LOOKED_ROWS and ids:
                 break
-            if looked >= MAX_LOOKED_ROWS and self._allowed is not None:
-                return self._words.meeting(self._among(expression, self._allowed), self._condition)[:limit_rows]
         self.is_cut = True
         return ids[:limit_rows]
 
@@ -132,12 +132,13 @@ class LargePool:
         return [text_of(row[0]) for row in found] if len(found) <= MAX_ALLOWED_ROWS else None
 
     def _among(self, expression: str, ids: list[str]) -> list[int]:
-        """The matches of those memories, by one pass over all matches."""
+        """The matches of those memories, newest first, by one pass over all matches."""
         if not ids:
             return []
         found = self._conn.execute(
             "SELECT rowid FROM content_fts WHERE content_fts MATCH ?"
-            " AND +rowid IN (SELECT n.rowid FROM nodes n WHERE n.id IN (SELECT value FROM json_each(?)))",
+            " AND +rowid IN (SELECT n.rowid FROM nodes n WHERE n.id IN (SELECT value FROM json_each(?)))"
+            " ORDER BY rowid DESC",
             (expression, json.dumps(ids)),
         )
         return [int(row[0]) for row in found]

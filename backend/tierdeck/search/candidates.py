@@ -31,6 +31,10 @@ from tierdeck.terms.term_index import TermIndex
 if TYPE_CHECKING:
     from tierdeck.search.meaning.meaning_leg import MeaningLeg
 
+NO_WORD = "holds a word of the query"
+# Said after it for as long as meaning has a weight.
+BY_MEANING = ": in order of meaning alone"
+
 
 @dataclass(frozen=True, slots=True)
 class Ask:
@@ -170,5 +174,5 @@ def head_flags(row: NodeRow) -> frozenset[Flag]:
 def _notes(ask: Ask, keyword: KeywordLeg, hits: Collection[Hit]) -> tuple[str, ...]:
     if ask.has_keyword and ask.meaning is not None and hits and not any(hit.keyword for hit in hits):
         which = "memory" if ask.node_filter == NodeFilter() else "memory that passes the filters"
-        return (f"no {which} holds a word of the query: in order of meaning alone", *keyword.notes)
+        return (f"no {which} {NO_WORD}{BY_MEANING}", *keyword.notes)
     return keyword.notes if ask.has_keyword else ()

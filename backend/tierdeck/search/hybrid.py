@@ -17,7 +17,7 @@ from tierdeck.search.answer import fusion
 from tierdeck.search.answer.hidden import hidden_by_filters
 from tierdeck.search.answer.hit import HiddenByFilter, Hit, SearchAnswer
 from tierdeck.search.answer.stoppable import stoppable
-from tierdeck.search.candidates import Ask, Candidates, head_flags, read_candidates
+from tierdeck.search.candidates import BY_MEANING, NO_WORD, Ask, Candidates, head_flags, read_candidates
 from tierdeck.search.meaning.query_vector import Meaning, MeaningSource
 from tierdeck.search.query.query import Query, parse_query
 from tierdeck.search.rows.row_count import store_rows
@@ -123,7 +123,14 @@ def rerank(answer: SearchAnswer, alpha: float) -> SearchAnswer | None:
 
 def _at(answer: SearchAnswer, alpha: float) -> SearchAnswer:
     hits = _shown(answer.candidates, alpha, answer.limit_rows, answer.dressed)
-    return replace(answer, alpha=alpha, asked_alpha=alpha, hits=hits)
+    notes = tuple(_noted(note, alpha) for note in answer.notes)
+    return replace(answer, alpha=alpha, asked_alpha=alpha, hits=hits, notes=notes)
+
+
+def _noted(note: str, alpha: float) -> str:
+    """A note as it is true at this alpha."""
+    plain = note.removesuffix(BY_MEANING)
+    return plain + BY_MEANING if alpha > 0 and plain.endswith(NO_WORD) else plain
 
 
 def _shown(

@@ -85,6 +85,12 @@ def test_without_a_keyword_hit_the_order_is_that_of_meaning_and_it_is_said(
     assert texts(answer)[0] == "lorem ipsum"
     assert answer.hits[0].score == pytest.approx(0.5 * semantic(answer, "lorem ipsum").score)
     assert answer.notes == ("no memory holds a word of the query: in order of meaning alone",)
+    by_words = rerank(answer, 0.0)
+    assert by_words is not None
+    assert (by_words.hits, by_words.notes) == ((), ("no memory holds a word of the query",))
+    back = rerank(by_words, 0.5)
+    assert back is not None
+    assert back.notes == answer.notes
     assert narrowed.notes == (
         "no memory that passes the filters holds a word of the query: in order of meaning alone",
     )

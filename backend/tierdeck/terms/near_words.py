@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from functools import cache
 from itertools import pairwise
 
-from tierdeck.terms.pieces import UNSPACED
+from tierdeck.terms.scripts import UNSPACED
 
 MAX_NEAR = 3
 MIN_CHARS = 3

@@ -12,11 +12,13 @@ from tierdeck.terms.of_text import (
     MAX_RUN,
     MAX_SIGNS,
     MAX_TERM_CHARS,
+    glued_term,
     is_telling_pair,
     is_telling_sign,
     lowered,
 )
 from tierdeck.terms.pieces import Piece, camel_parts
+from tierdeck.terms.scripts import script_runs
 from tierdeck.terms.words import split_words
 
 
@@ -32,6 +34,8 @@ def expression_of(piece: Piece) -> str | None:
         return None
     if piece.kind == "pair":
         return _quoted(piece.text) + (" *" if len(piece.text) == 1 else "")
+    if piece.kind == "name":
+        return _quoted(f"<{lowered(piece.text)}"[:MAX_TERM_CHARS]) + " *"
     if piece.kind == "part":
         return _of_part(piece)
     return _all_of([_of_signs(word) for word in piece.text.split()])
@@ -39,6 +43,8 @@ def expression_of(piece: Piece) -> str | None:
 
 def _of_part(piece: Piece) -> str | None:
     # A piece may be made of more parts than stand together in one term; its capitals show them.
+    if piece.is_short:
+        return _quoted(glued_term(piece.text))
     parts = camel_parts(piece.text)
     if len(parts) > MAX_RUN:
         if len(parts) > MAX_PARTS:
@@ -57,12 +63,13 @@ def _of_signs(text: str) -> str | None:
         return None
     at = text.index(words[0])
     before, after = text[:at], text[at + len(words[0]) :]
+    runs = script_runs(words[0])
     asked: list[str | None] = []
     if before:
-        is_number = before == "." and words[0].isdigit()
-        asked.append(_quoted(lowered(before + words[0])) if _may_begin(before) and not is_number else None)
+        is_number = before == "." and runs[0].isdigit()
+        asked.append(_quoted(lowered(before + runs[0])) if _may_begin(before) and not is_number else None)
     if after:
-        asked.append(_quoted(lowered(words[0] + after)) if _may_end(after) else None)
+        asked.append(_quoted(lowered(runs[-1] + after)) if _may_end(after) else None)
     return _all_of(asked)
 
 

@@ -7,22 +7,26 @@ in `C++`. What is made here, and `of_piece` looks for:
 - pairs of neighbouring characters of scripts without spaces, and the last character of each run;
 - words with the signs at them (`c++`, `c#`, `.env`, `-rf`), and pairs of signs (`->`);
 - versions (`1.2` and `1.2.3` of `v1.2.3`);
-- words that touch a character which unicode61 takes for a letter and Unicode does not (`done👍`).
+- words glued to another script (`用Go写`), or to what unicode61 alone takes for a letter
+  (`done🤖`); those of a letter or two in brackets (`<go>`), so that no part of `letItGo` is taken for one;
+- names of several words that are glued so (`<v2.0` of `升级到v2.0以后`).
 """
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 
-from tierdeck.terms.pieces import UNSPACED, camel_parts
+from tierdeck.terms.piece_spans import glued_names
+from tierdeck.terms.pieces import MIN_PART_CHARS, camel_parts
+from tierdeck.terms.scripts import UNSPACED, changes_script, is_odd, script_runs
 from tierdeck.terms.words import is_letter, word_spans
 
 # Raised when other terms are made of the same text: an index of older rules is made anew.
-RULES = 1
+RULES = 2
 MAX_TEXT_CHARS = 1_000_000
 MAX_TEXT_TERMS = 20_000
 MAX_TERM_CHARS = 64
@@ -88,8 +92,9 @@ def _terms(text: str) -> Iterator[str]:
     for start, end in word_spans(text):
         if _may_be_compound(text[start:end]):
             yield from _compound_terms(text[start:end])
-        if end - start <= MAX_TERM_CHARS and (_is_odd(text, start - 1) or _is_odd(text, end)):
-            yield lowered(text[start:end])
+        if is_odd(text, start - 1) or is_odd(text, end):
+            yield from _glued_terms(script_runs(text[start:end]))
+    yield from ("<" + lowered(text[start:end])[:MAX_TERM_CHARS] for start, end in glued_names(text))
     for run in UNSPACED.findall(text):
         yield from (first + second for first, second in pairwise(run))
         yield run[-1]
@@ -99,17 +104,16 @@ def _may_be_compound(word: str) -> bool:
     """A quick look that spares most words the slow one."""
     if word.isascii():
         return _ASCII_INNER.search(word) is not None
-    return not (word.isalpha() and word[1:].islower()) or UNSPACED.search(word) is not None
+    return not (word.isalpha() and word[1:].islower()) or len(script_runs(word)) > 1
 
 
 def _compound_terms(word: str) -> Iterator[str]:
     """The parts of a compound name, and runs of them; nothing of a plain word."""
-    runs = UNSPACED.sub(" ", word).split()
-    if runs != [word]:  # a name between characters of a script without spaces
+    runs = script_runs(word)
+    if len(runs) > 1:
         for run in runs:
             yield from _compound_terms(run)
-            if len(run) <= MAX_TERM_CHARS:
-                yield lowered(run)
+        yield from _glued_terms(runs)
         return
     parts = camel_parts(word[: MAX_TERM_CHARS * MAX_PARTS])[:MAX_PARTS]
     if len(parts) < 2:
@@ -123,6 +127,15 @@ def _compound_terms(word: str) -> Iterator[str]:
                 yield term
 
 
+def glued_term(word: str) -> str:
+    """The term of a word that is glued to another script."""
+    return lowered(word) if len(word) >= MIN_PART_CHARS else f"<{lowered(word)}>"
+
+
+def _glued_terms(runs: Iterable[str]) -> Iterator[str]:
+    yield from (glued_term(run) for run in runs if len(run) <= MAX_TERM_CHARS and not UNSPACED.match(run))
+
+
 def _sign_terms(text: str) -> Iterator[str]:
     for match in _SIGNS.finditer(text):
         start, end = match.span()
@@ -130,7 +143,8 @@ def _sign_terms(text: str) -> Iterator[str]:
         has_word_before = start > 0 and is_letter(text[start - 1])
         has_word_after = end < len(text) and is_letter(text[end])
         if has_word_after:
-            yield from _before_word(text, run, end, is_infix=has_word_before)
+            is_infix = has_word_before and not changes_script(text[start - 1], text[end])
+            yield from _before_word(text, run, end, is_infix=is_infix)
         if has_word_before:
             yield from _after_word(text, run, start)
         if len(run) > 1:
@@ -169,25 +183,24 @@ def _after_word(text: str, run: str, start: int) -> Iterator[str]:
 
 
 def _word_at(text: str, start: int) -> str:
-    """The word that begins there; empty when it is too long for a term."""
-    end = start
-    while end < len(text) and end - start <= MAX_TERM_CHARS and is_letter(text[end]):
+    """The word of one script that begins there; empty when it is too long for a term."""
+    end = start + 1
+    while end < len(text) and end - start <= MAX_TERM_CHARS and _goes_on(text, end):
         end += 1
     return text[start:end] if end - start <= MAX_TERM_CHARS else ""
 
 
 def _word_before(text: str, end: int) -> str:
-    start = end
-    while start and end - start <= MAX_TERM_CHARS and is_letter(text[start - 1]):
+    start = end - 1
+    while start and end - start <= MAX_TERM_CHARS and _goes_on(text, start):
         start -= 1
     return text[start:end] if end - start <= MAX_TERM_CHARS else ""
 
 
-def _is_odd(text: str, at: int) -> bool:
-    """Whether there stands a character that unicode61, knowing Unicode 6.1 only, may take for a letter."""
-    if not 0 <= at < len(text) or text[at].isascii() or is_letter(text[at]):
-        return False
-    return unicodedata.category(text[at])[0] in "SCM"
+def _goes_on(text: str, at: int) -> bool:
+    """Whether the letters on both sides are of one word and one script."""
+    before, after = text[at - 1], text[at]
+    return is_letter(before) and is_letter(after) and not changes_script(before, after)
 
 
 def _version_terms(text: str) -> Iterator[str]:

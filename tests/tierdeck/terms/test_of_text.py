@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from tierdeck.terms.of_piece import expression_of
 from tierdeck.terms.of_text import MAX_TEXT_TERMS, TextTerms, terms_of_text
-from tierdeck.terms.pieces import Piece, camel_parts, holds, pieces_of
+from tierdeck.terms.piece_spans import holds
+from tierdeck.terms.pieces import Piece, camel_parts, pieces_of
 from tierdeck.terms.term_table import TERMS, prepare_terms, put_rows
 from tierdeck.terms.words import clean, split_words
 
@@ -25,6 +26,9 @@ from tierdeck.terms.words import clean, split_words
         ("a -> b, std::move", {"->", "::"}),
         ("v1.12.3 of python3.12", {"1.12", "1.12.3", "3.12"}),
         ("likes 👍, done👍", {"👍", "done"}),
+        ("后端用Go写, 升级到v2.0以后", {"<go>", "<v2>", "<0>", "<v2.0"}),
+        ("用C++写, 在.NETで", {"c++", ".net"}),
+        ("APIключ", {"api", "ключ"}),
     ],
 )
 def test_a_text_has_the_terms_that_the_full_text_index_lacks(text: str, terms: set[str]) -> None:
@@ -61,6 +65,18 @@ def test_what_a_text_holds_is_found_by_its_terms(text: str, data: st.DataObject)
     typed = data.draw(st.sampled_from(text.split() or ["x"]))
     words = split_words(typed)
     for piece in pieces_of(words, [typed], typed):
+        expression = expression_of(piece)
+        if expression is not None and holds(piece, text) and not _is_whole_word(piece, text):
+            assert _matches(text, expression), (piece, expression)
+
+
+@settings(max_examples=3000, deadline=None)
+@given(st.text("ab1Z 用写が한вé+#.-_\u0301🤖", max_size=16), st.data())
+def test_what_stands_between_two_scripts_is_found_by_its_terms(text: str, data: st.DataObject) -> None:
+    typed = data.draw(
+        st.sampled_from([text[at:end] for at in range(len(text)) for end in range(at + 1, at + 5)] or ["b"])
+    )
+    for piece in pieces_of(split_words(typed), [typed], typed):
         expression = expression_of(piece)
         if expression is not None and holds(piece, text) and not _is_whole_word(piece, text):
             assert _matches(text, expression), (piece, expression)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tierdeck.terms.pieces import MAX_PIECES, Piece, camel_parts, holds, pieces_of, spans
+from tierdeck.terms.piece_spans import holds, spans
+from tierdeck.terms.pieces import MAX_PIECES, Piece, camel_parts, pieces_of
 
 
 def part(text: str) -> Piece:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tierdeck.search.query.tokens import Tokenizer
-from tierdeck.terms.pieces import Piece, spans
+from tierdeck.terms.piece_spans import spans
+from tierdeck.terms.pieces import Piece
 
 
 class Marker:

@@ -41,8 +41,9 @@ class Inside:
 def worthwhile(pieces: Sequence[Piece], terms: Sequence[Term]) -> list[Piece]:
     """Without the parts of words that stand whole in many memories; of a long query only of words that never do."""
     whole_rows = MAX_WHOLE_ROWS if len(terms) <= MAX_PARTS else 0
-    parts = [p for p in pieces if p.kind == "part" and rows_of_word(p, terms) <= whole_rows][:MAX_PARTS]
-    return [p for p in pieces if p.kind != "part" or p in parts]
+    parts = [p for p in pieces if p.kind == "part" and rows_of_word(p, terms) <= whole_rows]
+    long, short = ([p for p in parts if p.is_short == is_short][:MAX_PARTS] for is_short in (False, True))
+    return [p for p in pieces if p.kind != "part" or p in long or p in short]
 
 
 def worth_of(piece: Piece, found_rows: int, terms: Sequence[Term], store_rows: int) -> float:

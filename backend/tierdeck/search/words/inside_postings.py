@@ -13,7 +13,8 @@ from tierdeck.search.rows.condition import Condition
 from tierdeck.search.words.inside_hit import worth_of
 from tierdeck.store.rows import as_bytes, text_of
 from tierdeck.terms.of_text import MAX_TEXT_CHARS
-from tierdeck.terms.pieces import Piece, holds
+from tierdeck.terms.piece_spans import holds
+from tierdeck.terms.pieces import Piece
 from tierdeck.terms.term_index import TermIndex
 
 # Of a piece that stands in more memories the newest so many are listed, and others are asked for by their text.

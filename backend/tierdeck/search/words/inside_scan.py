@@ -15,7 +15,8 @@ from tierdeck.search.query.fts import quoted
 from tierdeck.search.query.terms import Term
 from tierdeck.search.rows.condition import NOT_MATCHING, Condition
 from tierdeck.store.rows import SQLValue, as_bytes, text_of
-from tierdeck.terms.pieces import Piece, holds
+from tierdeck.terms.piece_spans import holds
+from tierdeck.terms.pieces import Piece
 
 MAX_SCANNED_BYTES = 16_000_000
 MAX_TEXT_BYTES = 65_536
@@ -95,7 +96,12 @@ def _like(piece: Piece) -> tuple[str, tuple[SQLValue, ...]]:
     if not piece.text.isascii():
         spellings |= {piece.text.lower(), piece.text.upper(), piece.text.capitalize()}
     escaped = [_escaped(text) for text in sorted(spellings)]
-    return " OR ".join(["n.content LIKE ? ESCAPE '\\'"] * len(escaped)), tuple(f"%{text}%" for text in escaped)
+    like = " OR ".join(["n.content LIKE ? ESCAPE '\\'"] * len(escaped))
+    if (
+        piece.is_short or piece.kind == "name"
+    ) and piece.text.isascii():  # is glued to another script, which plain ASCII has not
+        like = f"octet_length(n.content) > length(n.content) AND ({like})"
+    return like, tuple(f"%{text}%" for text in escaped)
 
 
 def _escaped(text: str) -> str:

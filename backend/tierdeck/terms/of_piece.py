@@ -8,16 +8,16 @@ from itertools import pairwise
 from tierdeck.terms.of_text import (
     FIRST_SIGNS,
     LAST_SIGNS,
-    MAX_PARTS,
     MAX_RUN,
     MAX_SIGNS,
     MAX_TERM_CHARS,
     glued_term,
+    hash_term,
     is_telling_pair,
     is_telling_sign,
     lowered,
 )
-from tierdeck.terms.pieces import Piece, camel_parts
+from tierdeck.terms.pieces import MAX_PARTS, Piece, camel_parts
 from tierdeck.terms.scripts import script_runs
 from tierdeck.terms.words import split_words
 
@@ -37,7 +37,10 @@ def expression_of(piece: Piece) -> str | None:
     if piece.kind == "name":
         return _quoted(f"<{lowered(piece.text)}"[:MAX_TERM_CHARS]) + " *"
     if piece.kind == "part":
-        return _of_part(piece)
+        asked = _of_part(piece)
+        if piece.may_begin_hash:
+            return f"{_quoted(hash_term(piece.text))} *" + (f" OR ({asked})" if asked else "")
+        return asked
     return _all_of([_of_signs(word) for word in piece.text.split()])
 
 

@@ -6,6 +6,7 @@ in `C++`. What is made here, and `of_piece` looks for:
 - the parts of compound names and up to four of them in a row (`shippingmethod`);
 - pairs of neighbouring characters of scripts without spaces, and the last character of each run;
 - words with the signs at them (`c++`, `c#`, `.env`, `-rf`), and pairs of signs (`->`);
+- the beginnings of hashes and of ids in crumbs (`<3f2b8c1e`);
 - versions (`1.2` and `1.2.3` of `v1.2.3`);
 - words glued to another script (`用Go写`), or to what unicode61 alone takes for a letter
   (`done🤖`); those of a letter or two in brackets (`<go>`), so that no part of `letItGo` is taken for one;
@@ -20,9 +21,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 
+from tierdeck.terms.hashes import KEPT_CHARS, hash_begins, is_hash, is_of_crumbs
 from tierdeck.terms.piece_spans import glued_names
-from tierdeck.terms.pieces import MIN_PART_CHARS, camel_parts
-from tierdeck.terms.scripts import UNSPACED, changes_script, is_odd, script_runs
+from tierdeck.terms.pieces import MIN_PART_CHARS, first_parts
+from tierdeck.terms.scripts import UNSPACED, changes_script, goes_on, is_odd, script_runs
 from tierdeck.terms.words import is_letter, word_spans
 
 # Raised when other terms are made of the same text: an index of older rules is made anew.
@@ -30,12 +32,8 @@ RULES = 2
 MAX_TEXT_CHARS = 1_000_000
 MAX_TEXT_TERMS = 20_000
 MAX_TERM_CHARS = 64
-MAX_PARTS = 12
 MAX_RUN = 4
 MAX_SIGNS = 4
-# Hexadecimal digests fall into a dozen parts of a letter or two that nobody looks for.
-_DIGEST_PARTS = 6
-_DIGEST_PART_CHARS = 2.5
 
 # Signs that a term may begin or end with. What is left out stands in every other sentence, or inside every path.
 FIRST_SIGNS = frozenset("#$%&*+-./=@\\^_|~")
@@ -115,11 +113,13 @@ def _compound_terms(word: str) -> Iterator[str]:
             yield from _compound_terms(run)
         yield from _glued_terms(runs)
         return
-    parts = camel_parts(word[: MAX_TERM_CHARS * MAX_PARTS])[:MAX_PARTS]
+    parts = first_parts(word)
     if len(parts) < 2:
         return
-    is_digest = len(parts) >= _DIGEST_PARTS and len(word) < _DIGEST_PART_CHARS * len(parts)
-    longest_run = 1 if is_digest else MAX_RUN
+    is_crumbs = is_of_crumbs(word, parts)
+    if is_crumbs or is_hash(word):
+        yield from (hash_term(word[at:]) for at in hash_begins(word))
+    longest_run = 0 if is_crumbs and is_hash(word) else 1 if is_crumbs else MAX_RUN
     for size in range(1, min(longest_run, len(parts)) + 1):
         for at in range(len(parts) - size + 1):
             term = lowered("".join(parts[at : at + size]))
@@ -130,6 +130,11 @@ def _compound_terms(word: str) -> Iterator[str]:
 def glued_term(word: str) -> str:
     """The term of a word that is glued to another script."""
     return lowered(word) if len(word) >= MIN_PART_CHARS else f"<{lowered(word)}>"
+
+
+def hash_term(word: str) -> str:
+    """The beginning of the one term that a hash or an id has; terms begin so with a beginning of it."""
+    return "<" + lowered(word[:KEPT_CHARS])
 
 
 def _glued_terms(runs: Iterable[str]) -> Iterator[str]:
@@ -185,22 +190,16 @@ def _after_word(text: str, run: str, start: int) -> Iterator[str]:
 def _word_at(text: str, start: int) -> str:
     """The word of one script that begins there; empty when it is too long for a term."""
     end = start + 1
-    while end < len(text) and end - start <= MAX_TERM_CHARS and _goes_on(text, end):
+    while end < len(text) and end - start <= MAX_TERM_CHARS and goes_on(text, end):
         end += 1
     return text[start:end] if end - start <= MAX_TERM_CHARS else ""
 
 
 def _word_before(text: str, end: int) -> str:
     start = end - 1
-    while start and end - start <= MAX_TERM_CHARS and _goes_on(text, start):
+    while start and end - start <= MAX_TERM_CHARS and goes_on(text, start):
         start -= 1
     return text[start:end] if end - start <= MAX_TERM_CHARS else ""
-
-
-def _goes_on(text: str, at: int) -> bool:
-    """Whether the letters on both sides are of one word and one script."""
-    before, after = text[at - 1], text[at]
-    return is_letter(before) and is_letter(after) and not changes_script(before, after)
 
 
 def _version_terms(text: str) -> Iterator[str]:

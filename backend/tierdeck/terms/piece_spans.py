@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import accumulate, pairwise
 
-from tierdeck.terms.pieces import NAME, Piece, is_part_boundary
-from tierdeck.terms.scripts import changes_script, is_glued, is_run_edge
+from tierdeck.terms.hashes import MAX_HASH_CHARS, hash_begins, is_hash, is_of_crumbs
+from tierdeck.terms.pieces import NAME, Piece, first_parts, is_part_boundary
+from tierdeck.terms.scripts import changes_script, goes_on, is_glued, is_run_edge
 from tierdeck.terms.words import is_letter
 
 
@@ -43,14 +45,46 @@ def glued_names(text: str) -> Iterator[tuple[int, int]]:
 def _may_stand(piece: Piece, text: str, start: int, end: int) -> bool:
     if piece.kind == "sign":
         # `-flow` is no part of `cross-flow`, but `.NET` is of `ASP.NET`.
-        first = piece.text[1:2] if piece.text[0] == "-" else piece.text[0]
+        letter = piece.text[1:2] if piece.text[0] == "-" else piece.text[0]
         return not (
-            (start and _is_one_word(text[start - 1], first))
+            (start and _is_one_word(text[start - 1], letter))
             or (end < len(text) and _is_one_word(piece.text[-1], text[end]))
         )
     if piece.is_short:
         return is_run_edge(text, start) and is_run_edge(text, end) and is_glued(text, start, end)
-    return is_part_boundary(text, start) and (piece.is_prefix or is_part_boundary(text, end))
+    return _is_part(piece, text, start, end)
+
+
+def _is_part(piece: Piece, text: str, start: int, end: int) -> bool:
+    is_part = is_part_boundary(text, start) and (piece.is_prefix or is_part_boundary(text, end))
+    first, last = _run_around(text, start, end)
+    if (first, last) == (start, end) or not (is_part or piece.may_begin_hash):
+        return is_part
+    word, parts = text[first:last], first_parts(text[first:last])
+    is_in_crumbs = is_of_crumbs(word, parts)
+    if piece.may_begin_hash and (is_in_crumbs or is_hash(word)) and start - first in hash_begins(word):
+        return True
+    if not is_part or not is_in_crumbs:
+        return is_part
+    return not is_hash(word) and _is_one_part(parts, start - first, end - first, piece)
+
+
+def _is_one_part(parts: Sequence[str], start: int, end: int, piece: Piece) -> bool:
+    ends = list(accumulate(map(len, parts)))
+    for first, last in pairwise([0, *ends]):
+        if first == start:
+            return end <= last if piece.is_prefix else end == last
+    return False
+
+
+def _run_around(text: str, start: int, end: int) -> tuple[int, int]:
+    """The letters of one script that stand there together, no further than a hash is long."""
+    first, last = start, end
+    while first and start - first <= MAX_HASH_CHARS and goes_on(text, first):
+        first -= 1
+    while last < len(text) and last - end <= MAX_HASH_CHARS and goes_on(text, last):
+        last += 1
+    return first, last
 
 
 def _is_one_word(before: str, after: str) -> bool:

@@ -17,12 +17,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from tierdeck.terms.hashes import may_begin_hash
 from tierdeck.terms.scripts import UNSPACED, changes_script, script_runs
 from tierdeck.terms.words import is_letter, split_words
 
 MAX_PIECES = 12
 MAX_TYPED = 200
 MAX_NAMES = 3
+MAX_PARTS = 12
+_MAX_PARTED_CHARS = 768
 MIN_PART_CHARS = 3
 MAX_PIECE_CHARS = 200  # SQLite refuses LIKE patterns of more than 50,000 bytes
 
@@ -45,6 +48,11 @@ class Piece:
     term: int | None
     weight: float = 1.0
     is_prefix: bool = False
+
+    @property
+    def may_begin_hash(self) -> bool:
+        """Whether the text may hold it as the beginning of a hash."""
+        return self.kind == "part" and may_begin_hash(self.text)
 
     @property
     def is_short(self) -> bool:
@@ -81,6 +89,11 @@ def camel_parts(word: str) -> list[str]:
         else:
             parts.append(char)
     return parts
+
+
+def first_parts(word: str) -> list[str]:
+    """Those parts of a compound name by which a text is found."""
+    return camel_parts(word[:_MAX_PARTED_CHARS])[:MAX_PARTS]
 
 
 def is_part_boundary(text: str, at: int) -> bool:

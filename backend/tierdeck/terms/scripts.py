@@ -66,6 +66,12 @@ def is_odd(text: str, at: int) -> bool:
     return unicodedata.category(text[at])[0] in "SCM"
 
 
+def goes_on(text: str, at: int) -> bool:
+    """Whether the letters on both sides of a place are of one word and one script."""
+    before, after = text[at - 1], text[at]
+    return is_letter(before) and is_letter(after) and not changes_script(before, after)
+
+
 def _letter_before(text: str, at: int) -> str:
     """The letter that stands there, or under the diacritics there; empty when none does."""
     while at > 1 and "\u0300" <= text[at - 1] <= "\u036f":

@@ -1,8 +1,8 @@
 """What the index must learn about the store: new, changed, vanished and turned-off memories, into the queue.
 
 A store of ours says what changed by its change sequence; of any other every text's hash is compared. Two WAL files
-never commit together, so nothing here trusts that the two files fit: a change sequence that no longer holds what
-was seen (a restored backup) means that everything is compared.
+never commit together, so nothing here trusts that the two files fit: a store that no longer has the history that
+was seen (a restored backup) has everything compared, also when it was put there while its changes were read.
 """
 
 from __future__ import annotations
@@ -18,16 +18,19 @@ from tierdeck.embed.hand_over import Leaving, hand_over
 from tierdeck.embed.mend import mend
 from tierdeck.embed.work_queue import NO_TEXT, OFF
 from tierdeck.index.store_texts import (
+    OtherHistoryError,
     TextPage,
     TextState,
     all_texts,
     changed_texts,
     has_changes,
+    history_after,
     is_same_history,
     last_change,
 )
 from tierdeck.store import Store, embedding_off
 from tierdeck.terms.fill import bring_up
+from tierdeck.vectors.known_texts import seen_change
 from tierdeck.vectors.model_record import Model, all_models, load_table, save_table
 from tierdeck.vectors.row_keys import keep_keys
 
@@ -65,12 +68,22 @@ def catch_up(conn: apsw.Connection, store: Store, model: Model, should_stop: Cal
     if not bring_up(conn, store, should_stop):
         return False
     needs_all = mend(conn, model)
-    newest: tuple[int, str | None] | None = None
+    while True:
+        try:
+            return _follow(conn, store, model, should_stop, needs_all=needs_all)
+        except OtherHistoryError:
+            needs_all = True
+
+
+def _follow(
+    conn: apsw.Connection, store: Store, model: Model, should_stop: Callable[[], bool], *, needs_all: bool
+) -> bool:
+    newest: tuple[int, str] | None = None
     pages: Iterable[TextPage] = all_texts(store)
     if has_changes(store):
-        seen_seq, seen_node = _seen(conn, model)
-        if not needs_all and seen_seq > 0 and is_same_history(store, seen_seq, seen_node):
-            pages = changed_texts(store, seen_seq)
+        seen_seq, seen_mark = seen_change(conn, model)
+        if not needs_all and seen_seq > 0 and is_same_history(store, seen_seq, seen_mark):
+            pages = changed_texts(store, seen_seq, seen_mark)
         else:
             newest = last_change(store)  # before the look: what changes during it is looked at again
     left = iter(pages)
@@ -83,9 +96,19 @@ def catch_up(conn: apsw.Connection, store: Store, model: Model, should_stop: Cal
     keep_keys(conn, store, model, every=newest is not None)
     with db.transaction(conn):
         if newest is not None:
-            _set_seen(conn, model, *newest)
+            _set_seen(conn, model, newest[0], history_after(store, *newest))
         _apply_off(conn, model, embedding_off(store))
     return True
+
+
+def remember_history(conn: apsw.Connection, store: Store, model: Model) -> None:
+    """Note the store's history as it is now, inside the caller's transaction, since texts of now were read.
+
+    What was seen stays as it is. Without it, a store put back to where it was then would seem to be in step.
+    """
+    seq, mark = seen_change(conn, model)
+    if mark is not None and has_changes(store):
+        _set_seen(conn, model, seq, history_after(store, seq, mark))
 
 
 def remove_nodes(conn: apsw.Connection, ids: Iterable[str]) -> None:
@@ -119,7 +142,7 @@ def _apply_some(conn: apsw.Connection, model: Model, pages: Iterator[TextPage]) 
     for page in pages:
         _apply(conn, model, page)
         if page.id_range is None:
-            _set_seen(conn, model, page.seen_seq, page.seen_node)
+            _set_seen(conn, model, page.seen_seq, page.seen_mark)
         rows += len(page.texts)
         if rows >= _TRANSACTION_ROWS:
             return False
@@ -201,16 +224,8 @@ def _apply_off(conn: apsw.Connection, model: Model, off: frozenset[str]) -> None
         )
 
 
-def _seen(conn: apsw.Connection, model: Model) -> tuple[int, str | None]:
-    row = conn.execute(
-        "SELECT seen_seq, seen_node FROM index_model WHERE model = ? AND dimensions = ?",
-        (model.name, model.dimensions),
-    ).fetchone()
-    return (0, None) if row is None else (int(row[0]), row[1])
-
-
-def _set_seen(conn: apsw.Connection, model: Model, seq: int, node_id: str | None) -> None:
+def _set_seen(conn: apsw.Connection, model: Model, seq: int, mark: str | None) -> None:
     conn.execute(
         "UPDATE index_model SET seen_seq = ?, seen_node = ? WHERE model = ? AND dimensions = ?",
-        (seq, node_id, model.name, model.dimensions),
+        (seq, mark, model.name, model.dimensions),
     )

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tierdeck import db
-from tierdeck.embed.catch_up import remove_nodes
+from tierdeck.embed.catch_up import remember_history, remove_nodes
 from tierdeck.embed.hand_over import next_vector_seq
 from tierdeck.embed.work_queue import OFF, OpenStatus, Work, WorkQueue
 from tierdeck.index.store_texts import read_texts
@@ -128,3 +128,4 @@ class IndexWriter:
             remove_nodes(self._conn, [node_id])
         else:
             self._queue.put_back(node_id, claimed_hash, now_hash=now_hash)
+        remember_history(self._conn, self._store, self._model)

@@ -38,7 +38,8 @@ CREATE UNIQUE INDEX IF NOT EXISTS embedding_state_node ON embedding_state (node_
 CREATE INDEX IF NOT EXISTS embedding_state_open ON embedding_state (model, dimensions, status, is_late, attempts)
     WHERE status <> 'done';
 CREATE INDEX IF NOT EXISTS embedding_state_text ON embedding_state (content_hash);
--- One row a model: how far the store was looked through, and what the mean vector is made of.
+-- One row a model: how far the store was looked through, and what the mean vector is made of. `seen_node` holds the
+-- mark of the store's history, in place of the last change's memory, which earlier versions kept there.
 CREATE TABLE IF NOT EXISTS index_model (
     model TEXT NOT NULL,
     dimensions INTEGER NOT NULL,

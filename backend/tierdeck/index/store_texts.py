@@ -12,9 +12,11 @@ from functools import partial
 
 import apsw
 
+from tierdeck.index.history_mark import has_history, history_mark
 from tierdeck.migrate import StoreKind
 from tierdeck.model import Tier, content_hash
 from tierdeck.store import Store
+from tierdeck.store.change_numbers import newest_number
 from tierdeck.store.rows import as_bytes, text_of
 
 _PAGE_ROWS = 512
@@ -39,10 +41,15 @@ class TextState:
     row_key: int = 0
 
 
+class OtherHistoryError(Exception):
+    """The store is no longer the one whose changes were followed: a backup was put in its place meanwhile."""
+
+
 @dataclass(frozen=True, slots=True)
 class TextPage:
     """Texts of one short read. `gone_ids` were deleted.
 
+    Of what changed, `seen_seq` is the last change in it, and `seen_mark` what to remember of the store's history.
     Of a look through everything, `id_range` says which ids the page speaks for: greater than the first (None: from
     the start), up to the second (None: to the end); a memory in it that the page lacks is gone.
     """
@@ -50,7 +57,7 @@ class TextPage:
     texts: tuple[TextState, ...]
     gone_ids: tuple[str, ...] = ()
     seen_seq: int = 0
-    seen_node: str | None = None
+    seen_mark: str | None = None
     id_range: tuple[str | None, str | None] | None = None
 
 
@@ -59,27 +66,34 @@ def has_changes(store: Store) -> bool:
     return store.kind is StoreKind.OWN and store.has_table("td_change")
 
 
-def last_change(store: Store) -> tuple[int, str | None]:
-    """The newest change's number and memory; (0, None) in a store without any."""
-    row = store.read(lambda c: c.execute("SELECT seq, node_id FROM td_change ORDER BY seq DESC LIMIT 1").fetchone())
-    return (0, None) if row is None else (int(row[0]), str(row[1]))
+def last_change(store: Store) -> tuple[int, str]:
+    """The newest change's number, 0 in a store without any, and what to remember of the store's history."""
+    return store.read(lambda conn: (newest_number(conn), history_mark(conn)))
 
 
-def is_same_history(store: Store, seq: int, node_id: str | None) -> bool:
-    """Whether the change we saw last is still part of the store's sequence; not so after a restored backup."""
-    row = store.read(
-        lambda c: c.execute(
-            "SELECT max(seq) FROM td_change WHERE node_id IS ? AND seq >= ?", (node_id, seq)
-        ).fetchone()
-    )
-    return row is not None and row[0] is not None
+def is_same_history(store: Store, seq: int, mark: str | None) -> bool:
+    """Whether the changes we saw are still part of the store's; not so after a restored backup."""
+    return store.read(partial(has_history, seen_seq=seq, mark=mark))
 
 
-def changed_texts(store: Store, after_seq: int) -> Iterator[TextPage]:
-    """The texts that changed after a number of the change sequence, in its order."""
-    seq = after_seq
-    while page := store.read(partial(_changes_page, after_seq=seq)):
-        seq = page.seen_seq
+def history_after(store: Store, seq: int, mark: str) -> str | None:
+    """What to remember of the store's history now, when it went on from that mark; None when it went another way.
+
+    For whoever read more than the mark tells of: texts as they are now, of changes after `seq`.
+    """
+    return store.read(lambda conn: history_mark(conn) if has_history(conn, seq, mark) else None)
+
+
+def changed_texts(store: Store, after_seq: int, mark: str | None) -> Iterator[TextPage]:
+    """The texts that changed after a number of the change sequence, in its order.
+
+    Raises:
+        OtherHistoryError: the store does not have the history of that mark, or has it no more; the pages before
+            hold for the history that it had.
+    """
+    seen: tuple[int, str | None] = (after_seq, mark)
+    while page := store.read(partial(_changes_page, seen=seen)):
+        seen = (page.seen_seq, page.seen_mark)
         yield page
 
 
@@ -109,19 +123,21 @@ def read_texts(store: Store, ids: Sequence[str]) -> dict[str, str]:
     return {str(node_id): text_of(content) for node_id, content in rows}
 
 
-def _changes_page(conn: apsw.Connection, after_seq: int) -> TextPage | None:
+def _changes_page(conn: apsw.Connection, seen: tuple[int, str | None]) -> TextPage | None:
+    if not has_history(conn, *seen):
+        raise OtherHistoryError
     texts: list[TextState] = []
     gone: list[str] = []
-    seen: tuple[int, str] | None = None
+    last_seq: int | None = None
     rows = conn.execute(
         f"SELECT c.seq, CAST(c.node_id AS BLOB), n.id IS NULL, {_IS_OFF}, {_TEXT}, n.rowid FROM td_change c"
         " LEFT JOIN nodes n ON n.id = c.node_id WHERE c.seq > ? ORDER BY c.seq LIMIT ?",
-        (after_seq, _PAGE_ROWS),
+        (seen[0], _PAGE_ROWS),
     )
     total = 0
     for seq, raw_id, is_gone, is_off, content, is_archived, row_key in rows:
         node_id = text_of(raw_id)
-        seen = (int(seq), node_id)
+        last_seq = int(seq)
         if is_gone:
             gone.append(node_id)
         elif node_id.encode() == raw_id:  # else an id that no look-up can name; `doctor` lists it
@@ -129,7 +145,7 @@ def _changes_page(conn: apsw.Connection, after_seq: int) -> TextPage | None:
             total += texts[-1].text_bytes
         if total > _PAGE_BYTES:
             break
-    return None if seen is None else TextPage(tuple(texts), tuple(gone), *seen)
+    return None if last_seq is None else TextPage(tuple(texts), tuple(gone), last_seq, history_mark(conn))
 
 
 def _ids_page(

@@ -19,6 +19,7 @@ import apsw
 from tierdeck import db
 from tierdeck.errors import ReadOnlyStoreError, StoreError
 from tierdeck.migrate import StoreKind
+from tierdeck.store.change_numbers import newest_number, spread_numbers
 from tierdeck.store.raw_row import table_columns
 from tierdeck.store.readers import ReaderPool
 from tierdeck.store.untouched import UntouchedReader
@@ -129,8 +130,12 @@ class Store:
         with self._write_lock, db.driver_errors(self.path, "write", waited_ms=self._busy_timeout_ms):
             if self._writer is None:
                 raise StoreError(f"write {self.path}: the store was closed")
+            counts = self.kind is StoreKind.OWN and self.has_table("td_change")
             with db.transaction(self._writer, is_synced=is_synced):
+                newest = newest_number(self._writer) if counts else 0
                 yield self._writer
+                if counts:
+                    spread_numbers(self._writer, newest)
 
     def now_ms(self) -> int:
         """The time by the store's clock, in milliseconds since the epoch."""

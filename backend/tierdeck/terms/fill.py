@@ -16,8 +16,9 @@ import apsw
 
 from tierdeck import db
 from tierdeck.index.file import index_errors, open_for_writing
+from tierdeck.index.history_mark import has_history, history_mark
 from tierdeck.index.path import index_path
-from tierdeck.index.store_texts import has_changes, is_same_history, last_change
+from tierdeck.index.store_texts import has_changes, history_after, is_same_history, last_change
 from tierdeck.store import Store
 from tierdeck.store.rows import as_bytes, text_of
 from tierdeck.terms.of_text import terms_of_text
@@ -51,12 +52,14 @@ class _Page:
 
     texts: tuple[tuple[int, str], ...]
     end: int
-    node: str | None = None
+    mark: str | None = None
     gone_seq: int = 0
 
 
 class _AnewError(Exception):
-    """Somebody threw the terms away while they were made, or rows of them were lost: all texts are looked at."""
+    """Somebody threw the terms away while they were made, rows of them were lost, or the store went back to a copy:
+    all texts are looked at.
+    """
 
 
 def fill_terms(store: Store, *, should_stop: Callable[[], bool] | None = None) -> bool:
@@ -126,7 +129,7 @@ def _bring_up_rows(conn: apsw.Connection, store: Store, should_stop: Callable[[]
     while True:
         progress = read_progress(conn)
         try:
-            if keeps and progress.is_whole and is_same_history(store, progress.seen_seq, progress.seen_node):
+            if keeps and progress.is_whole and is_same_history(store, progress.seen_seq, progress.seen_mark):
                 return _follow(conn, store, should_stop)
             return _all(conn, store, progress.build, should_stop)
         except _AnewError:
@@ -140,12 +143,12 @@ def _follow(conn: apsw.Connection, store: Store, should_stop: Callable[[], bool]
             progress = read_progress(conn)
             if not progress.is_whole:
                 raise _AnewError
-            page = store.read(partial(_changes_page, after_seq=progress.seen_seq))
+            page = store.read(partial(_changes_page, after_seq=progress.seen_seq, mark=progress.seen_mark))
             if page is None:
                 break
             put_rows(conn, [(n, text_hash(text), terms_of_text(text)) for n, text in page.texts])
             gone_seq = page.gone_seq or progress.gone_seq
-            save_progress(conn, replace(progress, seen_seq=page.end, seen_node=page.node, gone_seq=gone_seq))
+            save_progress(conn, replace(progress, seen_seq=page.end, seen_mark=page.mark, gone_seq=gone_seq))
     else:
         return False
     more = _rows_too_many(conn, store)
@@ -172,7 +175,7 @@ def _rows_too_many(conn: apsw.Connection, store: Store) -> int:
 def _all(conn: apsw.Connection, store: Store, build: int, should_stop: Callable[[], bool]) -> bool:
     """Look at every memory, newest first, and make the terms of those whose text is another."""
     # Before the look: what changes during it is looked at again.
-    seq, node = last_change(store) if has_changes(store) else (0, None)
+    seq, mark = last_change(store) if has_changes(store) else (0, None)
     below: int | None = (1 << 63) - 1
     while below is not None:
         if should_stop():
@@ -187,7 +190,8 @@ def _all(conn: apsw.Connection, store: Store, build: int, should_stop: Callable[
         progress = read_progress(conn)
         if progress.build != build:
             raise _AnewError
-        save_progress(conn, replace(progress, is_whole=True, seen_seq=seq, seen_node=node))
+        after = None if mark is None else history_after(store, seq, mark)
+        save_progress(conn, replace(progress, is_whole=True, seen_seq=seq, seen_mark=after))
     return True
 
 
@@ -248,18 +252,20 @@ def _rowid_page(conn: apsw.Connection, below: int) -> _Page | None:
     return _Page(tuple(texts), texts[-1][0]) if texts else None
 
 
-def _changes_page(conn: apsw.Connection, after_seq: int) -> _Page | None:
+def _changes_page(conn: apsw.Connection, after_seq: int, mark: str | None) -> _Page | None:
+    if not has_history(conn, after_seq, mark):
+        raise _AnewError
     texts: list[tuple[int, str]] = []
-    seen: tuple[int, str] | None = None
+    last_seq: int | None = None
     gone_seq = 0
     total = 0
     rows = conn.execute(
-        f"SELECT c.seq, CAST(c.node_id AS BLOB), n.rowid, {as_bytes('n.content')} FROM td_change c"
+        f"SELECT c.seq, n.rowid, {as_bytes('n.content')} FROM td_change c"
         " LEFT JOIN nodes n ON n.id = c.node_id WHERE c.seq > ? ORDER BY c.seq LIMIT ?",
         (after_seq, _PAGE_ROWS),
     )
-    for seq, raw_id, n, content in rows:
-        seen = (int(seq), text_of(raw_id))
+    for seq, n, content in rows:
+        last_seq = int(seq)
         if n is None:
             gone_seq = int(seq)
             continue
@@ -267,4 +273,4 @@ def _changes_page(conn: apsw.Connection, after_seq: int) -> _Page | None:
         total += len(texts[-1][1])
         if total > _PAGE_BYTES:
             break
-    return None if seen is None else _Page(tuple(texts), *seen, gone_seq)
+    return None if last_seq is None else _Page(tuple(texts), last_seq, history_mark(conn), gone_seq)

@@ -107,7 +107,7 @@ class _Look:
         self._follows = (
             has_changes(store)
             and self._progress.is_whole
-            and is_same_history(store, self._progress.seen_seq, self._progress.seen_node)
+            and is_same_history(store, self._progress.seen_seq, self._progress.seen_mark)
         )
         self._sums = HeldSums(conn) if is_thorough else None
         self._found = _Found()

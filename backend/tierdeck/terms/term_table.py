@@ -45,14 +45,15 @@ _TABLES = frozenset((TERMS, ROWS, HELD, f"{TERMS}_data", f"{TERMS}_idx", f"{TERM
 class TermProgress:
     """How far the terms are: whether every memory was looked at once, and up to which change of the store.
 
-    `seen_seq` and `seen_node` name the newest change that was taken in; 0 and None where a store keeps none.
+    `seen_seq` is the newest change that was taken in, `seen_mark` what is remembered of the store's history then; 0
+    and None where a store keeps none.
     `gone_seq` is the newest one by which a memory went while its terms may still be there, 0 when none are. `build`
     is another number after everything was thrown away.
     """
 
     is_whole: bool = False
     seen_seq: int = 0
-    seen_node: str | None = None
+    seen_mark: str | None = None
     gone_seq: int = 0
     build: int = 0
 
@@ -122,11 +123,11 @@ def read_progress(conn: apsw.Connection) -> TermProgress:
     build = _number(conn, "terms_build")
     if get_setting(conn, "terms_rules") != RULES:
         return TermProgress(build=build)
-    node = get_setting(conn, "terms_seen_node")
+    mark = get_setting(conn, "terms_seen_node")  # the key is from before there were marks
     return TermProgress(
         is_whole=get_setting(conn, "terms_whole") == 1,
         seen_seq=_number(conn, "terms_seen_seq"),
-        seen_node=node if isinstance(node, str) else None,
+        seen_mark=mark if isinstance(mark, str) else None,
         gone_seq=_number(conn, "terms_gone_seq"),
         build=build,
     )
@@ -136,7 +137,7 @@ def save_progress(conn: apsw.Connection, progress: TermProgress) -> None:
     """Note how far the terms are; inside the caller's transaction. `build` stays as it is."""
     set_setting(conn, "terms_whole", int(progress.is_whole))
     set_setting(conn, "terms_seen_seq", progress.seen_seq)
-    set_setting(conn, "terms_seen_node", progress.seen_node)
+    set_setting(conn, "terms_seen_node", progress.seen_mark)
     set_setting(conn, "terms_gone_seq", progress.gone_seq)
 
 

@@ -29,11 +29,13 @@ Word = tuple[str, int]
 
 @dataclass(frozen=True, slots=True)
 class WordRows:
-    """In how many rows words stood when the store's newest change was that one; (0, None) where it keeps none."""
+    """In how many rows words stood when the store's newest change was that one, and its history that of the mark;
+    (0, None) where it keeps none.
+    """
 
     rows: dict[str, int]
     seen_seq: int = 0
-    seen_node: str | None = None
+    seen_mark: str | None = None
 
 
 def words_of_index(conn: apsw.Connection) -> list[Word]:
@@ -80,7 +82,7 @@ def save_vocabulary(
     """Put the words in place of those before; inside the caller's transaction.
 
     Args:
-        seen: the store's newest change in the snapshot that the words are of.
+        seen: the store's newest change, and the mark of its history, in the snapshot that the words are of.
     """
     conn.execute(_SCHEMA)
     conn.execute(f"DELETE FROM {VOCABULARY}")
@@ -105,14 +107,14 @@ def has_vocabulary(conn: apsw.Connection) -> bool:
 
 def word_rows(conn: apsw.Connection, words: Iterable[str]) -> WordRows:
     """In how many rows each of the words stood; those that are not known are left out."""
-    seq, node = get_setting(conn, "vocabulary_seq"), get_setting(conn, "vocabulary_node")
+    seq, mark = get_setting(conn, "vocabulary_seq"), get_setting(conn, "vocabulary_node")
     if not isinstance(seq, int):
         return WordRows({})
     found = conn.execute(
         f"SELECT term, rows FROM {VOCABULARY} WHERE term IN (SELECT value FROM json_each(?))",
         (json.dumps(list(words)),),
     )
-    return WordRows({str(term): int(rows) for term, rows in found}, seq, node if isinstance(node, str) else None)
+    return WordRows({str(term): int(rows) for term, rows in found}, seq, mark if isinstance(mark, str) else None)
 
 
 def words_with_prefix(conn: apsw.Connection, prefix: str, limit: int) -> list[Word]:

@@ -52,7 +52,7 @@ def word_fault(conn: apsw.Connection, store: Store, *, is_thorough: bool) -> str
 
 
 def _fault(conn: apsw.Connection, store: Store, *, is_thorough: bool) -> str | None:
-    seq, node = get_setting(conn, "vocabulary_seq"), get_setting(conn, "vocabulary_node")
+    seq, mark = get_setting(conn, "vocabulary_seq"), get_setting(conn, "vocabulary_node")
     rows = get_setting(conn, "vocabulary_rows")
     is_empty = conn.execute(f"SELECT 1 FROM {VOCABULARY} LIMIT 1").fetchone() is None
     if is_empty:
@@ -61,7 +61,7 @@ def _fault(conn: apsw.Connection, store: Store, *, is_thorough: bool) -> str | N
     if (
         not isinstance(seq, int)
         or not is_known
-        or not is_same_history(store, seq, None if node is None else str(node))
+        or not is_same_history(store, seq, None if mark is None else str(mark))
     ):
         return None
     if is_thorough or (isinstance(rows, int) and rows <= ALL_UP_TO_ROWS):

@@ -41,7 +41,7 @@ Slots = NDArray[np.intp]
 class BitScan:
     """The vectors by how near they are to one query; to be used inside the snapshot that it was made in.
 
-    Slots are numbered through all chunks. `seen` is how far the index knows the store's changes (number, memory).
+    Slots are numbered through all chunks. `seen` is how far the index knows the store's changes (number, mark).
     """
 
     def __init__(

@@ -31,6 +31,6 @@ def unfinished(conn: apsw.Connection, model: Model) -> frozenset[str] | None:
 
 
 def seen_change(conn: apsw.Connection, model: Model) -> tuple[int, str | None]:
-    """How far the index knows the store's changes: the last one's number and memory."""
+    """How far the index knows the store's changes: the last one's number, and its mark of the history."""
     row = conn.execute(_SEEN, (model.name, model.dimensions)).fetchone()
     return (0, None) if row is None else (int(row[0]), row[1])

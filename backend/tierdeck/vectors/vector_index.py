@@ -268,7 +268,7 @@ class VectorIndex:
         return self._follower.current()
 
     def seen_change(self) -> tuple[int, str | None]:
-        """How far the index knows the store's changes: the last one's number and memory."""
+        """How far the index knows the store's changes: the last one's number, and its mark of the history."""
         with self.snapshot(), index_errors(self._path):
             return (0, None) if self._model is None else seen_change(self._conn, self._model)
 

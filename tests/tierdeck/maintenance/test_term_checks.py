@@ -27,6 +27,7 @@ from tierdeck.maintenance.term_checks import check_terms
 from tierdeck.model import NodeChanges
 from tierdeck.search import hybrid_search
 from tierdeck.store import Store, edit_node, open_store
+from tierdeck.store.change_numbers import REMEMBERED_CHANGES
 from tierdeck.terms import fill, term_check
 from tierdeck.terms.fill import fill_terms
 
@@ -242,6 +243,9 @@ def test_purged_memories_leave_terms_to_be_made_and_no_fault(filled: Store) -> N
 
 
 def test_a_text_changed_behind_the_change_sequence_is_found(filled: Store) -> None:
+    """One that is not among the newest changes, which are compared with the texts as they were."""
+    remember(filled, *(f"later {n}" for n in range(REMEMBERED_CHANGES)))
+    fill_terms(filled)
     with closing(sqlite3.connect(filled.path)) as conn:
         [sql] = conn.execute("SELECT sql FROM sqlite_master WHERE name = 'td_change_update'").fetchone()
         conn.execute("DROP TRIGGER td_change_update")

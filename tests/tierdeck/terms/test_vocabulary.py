@@ -48,7 +48,7 @@ def test_words_that_an_older_version_took_in_without_a_change_number_are_taken_i
     with closing(open_for_writing(store)) as conn:
         known = word_rows(conn, ["redi", "mysql", "zzz"])
     assert known.rows == {"redi": 2, "mysql": 1}
-    assert (known.seen_seq, known.seen_node) == last_change(store)
+    assert (known.seen_seq, known.seen_mark) == last_change(store)
 
 
 def test_words_of_a_purged_index_are_not_known(store: Store) -> None:

@@ -6,6 +6,8 @@ from weakref import WeakKeyDictionary
 
 import apsw
 
+from tierdeck.index.history_mark import has_history
+
 # Beyond so many it is cheaper not to trust the index at all; the indexer is on its way then.
 _MAX_CHANGED = 20_000
 
@@ -15,12 +17,12 @@ _KEPT: WeakKeyDictionary[apsw.Connection, tuple[int, _Answers]] = WeakKeyDiction
 
 
 def changed_since(
-    conn: apsw.Connection, seen_seq: int, seen_node: str | None, most: int = _MAX_CHANGED
+    conn: apsw.Connection, seen_seq: int, seen_mark: str | None, most: int = _MAX_CHANGED
 ) -> frozenset[str] | None:
     """The memories that were added, rewritten or deleted since, in the snapshot under way.
 
     Args:
-        seen_seq, seen_node: the change that the index saw last.
+        seen_seq, seen_mark: the change that the index saw last, and what it remembers of the history.
         most: how many at most; beyond them it can't be told.
 
     Returns:
@@ -30,19 +32,16 @@ def changed_since(
     kept = _KEPT.get(conn)
     if kept is None or kept[0] != version:
         kept = _KEPT[conn] = (version, {})
-    asked = (seen_seq, seen_node, most)
+    asked = (seen_seq, seen_mark, most)
     if asked not in kept[1]:
         kept[1][asked] = _changed_since(conn, *asked)
     return kept[1][asked]
 
 
-def _changed_since(conn: apsw.Connection, seen_seq: int, seen_node: str | None, most: int) -> frozenset[str] | None:
+def _changed_since(conn: apsw.Connection, seen_seq: int, seen_mark: str | None, most: int) -> frozenset[str] | None:
     if not conn.execute("SELECT 1 FROM sqlite_master WHERE name = 'td_change' AND type = 'table'").fetchone():
         return None
-    is_known = conn.execute(
-        "SELECT 1 FROM td_change WHERE node_id IS ? AND seq >= ? LIMIT 1", (seen_node, seen_seq)
-    ).fetchone()
-    if is_known is None:
+    if not has_history(conn, seen_seq, seen_mark):
         return None
     rows = conn.execute(
         "SELECT node_id FROM td_change WHERE seq > ? ORDER BY seq LIMIT ?", (seen_seq, most + 1)

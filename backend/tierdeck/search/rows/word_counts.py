@@ -58,7 +58,7 @@ class WordCounts:
             return
         if not known.rows:
             return
-        changed = changed_since(self._conn, known.seen_seq, known.seen_node, MAX_CHANGED_ROWS)
+        changed = changed_since(self._conn, known.seen_seq, known.seen_mark, MAX_CHANGED_ROWS)
         for word, key in single.items():
             rows = known.rows.get(key, 0)
             if rows and changed is not None and len(changed) <= MAX_OFF * rows:

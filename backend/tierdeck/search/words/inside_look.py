@@ -13,6 +13,7 @@ from functools import cached_property
 import apsw
 
 from tierdeck.errors import IndexFileError
+from tierdeck.index.history_mark import has_history
 from tierdeck.search.query.terms import Term
 from tierdeck.search.rows.condition import Condition
 from tierdeck.search.words.inside_hit import Inside, InsideHit, worth_of, worthwhile
@@ -100,10 +101,7 @@ class InsideLook:
         progress = self._index.progress() if self._index is not None else None
         if progress is None or not progress.is_whole or not self._keeps_changes:
             return _Reach(is_whole=False)
-        seen = self._conn.execute(
-            "SELECT 1 FROM td_change WHERE node_id IS ? AND seq >= ?", (progress.seen_node, progress.seen_seq)
-        ).fetchone()
-        if seen is None and progress.seen_seq:  # a restored backup: what was seen is no part of this store
+        if not has_history(self._conn, progress.seen_seq, progress.seen_mark):
             return _Reach(is_whole=False)
         changed = self._conn.execute(
             "SELECT node_id FROM td_change WHERE seq > ? ORDER BY seq DESC LIMIT ?",

@@ -1,0 +1,41 @@
+"""The numbers of a store's changes, spread so that no two histories of it give the same ones.
+
+A trigger numbers the changes one after the other. Of a store that was copied, changed, and put back as it was, the
+next changes would get the numbers of those that are undone: whoever noted how far it had seen would take the new
+ones for known. So the newest ones of each transaction of ours are moved up by a number drawn at random.
+"""
+
+from __future__ import annotations
+
+import secrets
+
+import apsw
+
+# So many of the newest changes are what the index remembers of a history. None of them was numbered by the trigger
+# alone: those behind them, of a large transaction, are never among the newest, however many change again.
+REMEMBERED_CHANGES = 64
+# 2 ** 63 numbers are enough for 4,000,000,000 transactions.
+_GAP_BITS = 32
+_NUMBERS_END = 1 << 62
+
+
+def newest_number(conn: apsw.Connection) -> int:
+    """The number of the newest change; 0 in a store without any."""
+    return int(conn.execute("SELECT coalesce(max(seq), 0) FROM td_change").get)
+
+
+def spread_numbers(conn: apsw.Connection, after_seq: int) -> None:
+    """Move the newest of the changes after a number up, inside the caller's transaction; none there, none written.
+
+    Args:
+        after_seq: the newest change that is not this transaction's own.
+    """
+    newest = newest_number(conn)
+    if not after_seq < newest < _NUMBERS_END:
+        return
+    own = "SELECT seq FROM td_change WHERE seq > ? ORDER BY seq DESC LIMIT ?"
+    lowest = min(int(str(row[0])) for row in conn.execute(own, (after_seq, REMEMBERED_CHANGES)))
+    # By more than they lie apart, or one would get a number that another has still.
+    gap = newest - lowest + 1 + secrets.randbits(_GAP_BITS)
+    conn.execute("UPDATE td_change SET seq = seq + ? WHERE seq >= ?", (gap, lowest))
+    conn.execute("UPDATE sqlite_sequence SET seq = ? WHERE name = 'td_change'", (newest + gap,))

@@ -8,8 +8,8 @@ in `C++`. What is made here, and `of_piece` looks for:
 - words with the signs at them (`c++`, `c#`, `.env`, `-rf`), and pairs of signs (`->`);
 - the beginnings of hashes and of ids in crumbs (`<3f2b8c1e`);
 - versions (`1.2` and `1.2.3` of `v1.2.3`);
-- words glued to another script (`用Go写`), or to what unicode61 alone takes for a letter
-  (`done🤖`); those of a letter or two in brackets (`<go>`), so that no part of `letItGo` is taken for one;
+- words glued to another script (`用Go写`), to what unicode61 alone takes for a letter (`done🤖`) or to an escape
+  sequence; those of a letter or two in brackets (`<go>`), so that no part of `letItGo` is taken for one;
 - names of several words that are glued so (`<v2.0` of `升级到v2.0以后`).
 """
 
@@ -21,6 +21,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 
+from tierdeck.terms.escapes import veiled
 from tierdeck.terms.hashes import KEPT_CHARS, hash_begins, is_hash, is_of_crumbs
 from tierdeck.terms.piece_spans import glued_names
 from tierdeck.terms.pieces import MIN_PART_CHARS, first_parts
@@ -79,6 +80,13 @@ def lowered(text: str) -> str:
 
 
 def _terms(text: str) -> Iterator[str]:
+    yield from _terms_as_written(text)
+    without = veiled(text)
+    if without != text:
+        yield from _terms_as_written(without)
+
+
+def _terms_as_written(text: str) -> Iterator[str]:
     yield from _sign_terms(text)
     yield from _version_terms(text)
     if text.isascii():

@@ -6,9 +6,10 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import accumulate, pairwise
 
+from tierdeck.terms.escapes import veiled
 from tierdeck.terms.hashes import MAX_HASH_CHARS, hash_begins, is_hash, is_of_crumbs
 from tierdeck.terms.pieces import NAME, Piece, first_parts, is_part_boundary
-from tierdeck.terms.scripts import changes_script, goes_on, is_glued, is_run_edge
+from tierdeck.terms.scripts import changes_script, is_glued, is_run_edge
 from tierdeck.terms.words import is_letter
 
 
@@ -18,7 +19,14 @@ def holds(piece: Piece, text: str) -> bool:
 
 
 def spans(piece: Piece, text: str) -> Iterator[tuple[int, int]]:
-    """Where the text holds the piece, as (start, end) in characters."""
+    """Where the text holds the piece, as (start, end) in characters; some places may come twice."""
+    yield from _spans_as_written(piece, text)
+    without = veiled(text)
+    if without != text:
+        yield from _spans_as_written(piece, without)
+
+
+def _spans_as_written(piece: Piece, text: str) -> Iterator[tuple[int, int]]:
     if piece.kind == "pair":
         at = text.find(piece.text)
         while at >= 0:
@@ -80,9 +88,9 @@ def _is_one_part(parts: Sequence[str], start: int, end: int, piece: Piece) -> bo
 def _run_around(text: str, start: int, end: int) -> tuple[int, int]:
     """The letters of one script that stand there together, no further than a hash is long."""
     first, last = start, end
-    while first and start - first <= MAX_HASH_CHARS and goes_on(text, first):
+    while first and start - first <= MAX_HASH_CHARS and not is_run_edge(text, first):
         first -= 1
-    while last < len(text) and last - end <= MAX_HASH_CHARS and goes_on(text, last):
+    while last < len(text) and last - end <= MAX_HASH_CHARS and not is_run_edge(text, last):
         last += 1
     return first, last
 

@@ -43,7 +43,7 @@ def is_run_edge(text: str, at: int) -> bool:
     if at <= 0 or at >= len(text):
         return True
     if "\u0300" <= text[at] <= "\u036f":
-        return False
+        return not _letter_before(text, at)
     return not is_letter(text[at]) or not (before := _letter_before(text, at)) or changes_script(before, text[at])
 
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 
 from tierdeck.model import NodeFilter
 from tierdeck.search.query.typed_filter import KEYS, UnreadableValueError, narrow
+from tierdeck.terms.escapes import without_escapes
 from tierdeck.terms.words import clean, distinct, split_words
 from tierdeck.times import now_ms as clock_ms
 
@@ -88,6 +89,7 @@ def parse_query(text: str, *, raw: bool = False, now_ms: int | None = None) -> Q
     used, notes = _bounded(clean(text))
     if raw:
         return Query(text=text, filter=NodeFilter(), words_text=used, is_raw=True, notes=notes)
+    used = without_escapes(used)
     parse = _Parse(now_ms=clock_ms() if now_ms is None else now_ms, notes=list(notes))
     for match in _PIECE.finditer(used):
         parse.take(match)

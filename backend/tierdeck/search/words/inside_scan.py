@@ -1,13 +1,16 @@
 """A bounded look into texts for pieces of a query: the newest ones, or those that changed of late.
 
-It reads at most 16 MB of text (20 ms for each piece), newest memories first, and says when the store holds more.
+It reads at most 16 MB of text (20 ms for each piece), newest memories first, and says when the store holds more, or
+longer texts than one look takes.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cached_property
+from itertools import accumulate
 
 import apsw
 
@@ -19,9 +22,25 @@ from tierdeck.terms.piece_spans import holds
 from tierdeck.terms.pieces import Piece
 
 MAX_SCANNED_BYTES = 16_000_000
-MAX_TEXT_BYTES = 65_536
+MAX_TEXT_BYTES = 4_000_000
 MAX_FOUND_ROWS = 400
 _BATCH_ROWS = 5_000
+_NO_LIMIT = (1 << 63) - 1
+_MEGABYTES, _TEXT_MEGABYTES = MAX_SCANNED_BYTES // 1_000_000, MAX_TEXT_BYTES // 1_000_000
+_SIZES = "SELECT rowid AS pk, octet_length(content) AS bytes FROM nodes WHERE rowid < ? ORDER BY rowid DESC LIMIT ?"
+# To what an ASCII word may be glued: characters that are not ASCII, and escape sequences.
+_MAY_GLUE = (
+    "(octet_length(n.content) > length(n.content) OR instr(n.content, char(27)) OR n.content GLOB '*[[][0-9]*')"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Reach:
+    """From which row number on texts are looked into, whether that is all, and how many of them are too long."""
+
+    floor: int
+    is_all: bool
+    too_long: int
 
 
 class InsideScan:
@@ -29,16 +48,22 @@ class InsideScan:
 
     def __init__(self, conn: apsw.Connection) -> None:
         self._conn = conn
+        self._allowed: dict[tuple[str, ...], str] = {}
+        self._left_out = 0
 
     @property
     def note(self) -> str | None:
         """How far a look into the newest texts goes, when not to the end."""
-        _, is_all = self._floor
-        return (
-            None
-            if is_all
-            else f"looked inside words in the newest {MAX_SCANNED_BYTES // 1_000_000} MB of text only"
-        )
+        reach = self._reach
+        said = [] if reach.is_all else [f"looked inside words in the newest {_MEGABYTES} MB of text only"]
+        if reach.too_long:
+            said.append(f"did not look inside {_memories(reach.too_long)} of more than {_TEXT_MEGABYTES} MB")
+        return "; ".join(said) or None
+
+    @property
+    def note_on_changed(self) -> str | None:
+        """How many of those asked for by their ids were not looked into, when some were not."""
+        return f"did not look inside {_memories(self._left_out)} that changed" if self._left_out else None
 
     def newest(self, piece: Piece, terms: Sequence[Term], condition: Condition) -> list[str]:
         """The memories among the newest that meet the condition and hold the piece, newest first.
@@ -46,32 +71,60 @@ class InsideScan:
         Args:
             terms: the query's words; memories that hold the piece's word whole are left out.
         """
-        floor, _ = self._floor
-        return self._holding(piece, "n.rowid >= ?", floor, terms, condition)
+        return self._holding(piece, "n.rowid >= ?", self._reach.floor, terms, condition)
 
-    def among(self, ids: Sequence[str], piece: Piece, condition: Condition) -> list[str]:
+    def among(self, ids: tuple[str, ...], piece: Piece, condition: Condition) -> list[str]:
         """Those of the memories that meet the condition and hold the piece."""
         if not ids:
             return []
         where = "n.id IN (SELECT value FROM json_each(?))"
-        return self._holding(piece, where, json.dumps(list(ids)), (), condition)
+        return self._holding(piece, where, self._among_allowed(ids), (), condition)
 
     @cached_property
-    def _floor(self) -> tuple[int, bool]:
-        """The row number from which on the texts make up the bytes allowed, and whether that is all of them."""
-        below, scanned = (1 << 63) - 1, 0
+    def _reach(self) -> _Reach:
+        below, left, too_long = _NO_LIMIT, MAX_SCANNED_BYTES, 0
         while True:
-            lowest, size = self._conn.execute(
-                "SELECT min(pk), sum(min(octet_length(content), ?)) FROM"
-                " (SELECT rowid AS pk, content FROM nodes WHERE rowid < ? ORDER BY rowid DESC LIMIT ?)",
-                (MAX_TEXT_BYTES, below, _BATCH_ROWS),
+            row = self._conn.execute(
+                f"SELECT min(pk), sum(iif(bytes > {MAX_TEXT_BYTES}, 0, bytes)), sum(bytes > {MAX_TEXT_BYTES})"
+                f" FROM ({_SIZES})",
+                (below, _BATCH_ROWS),
             ).fetchall()[0]
-            if lowest is None:
-                return below, True
-            scanned += int(size or 0)
-            if scanned > MAX_SCANNED_BYTES and below < (1 << 63) - 1:
-                return below, False
-            below = int(lowest)
+            if row[0] is None:
+                return _Reach(below, is_all=True, too_long=too_long)
+            lowest, size, more = (int(str(value)) for value in row)
+            if size > left:
+                return self._within(below, left, too_long)
+            below, left, too_long = lowest, left - size, too_long + more
+
+    def _within(self, below: int, left: int, too_long: int) -> _Reach:
+        """Where the bytes that are left end, among the next few texts."""
+        floor = below
+        for row in self._conn.execute(_SIZES, (below, _BATCH_ROWS)):
+            size = int(row[1])
+            is_too_long = size > MAX_TEXT_BYTES
+            left -= 0 if is_too_long else size
+            if left < 0:
+                break
+            floor, too_long = int(row[0]), too_long + is_too_long
+        return _Reach(floor, is_all=False, too_long=too_long)
+
+    def _among_allowed(self, ids: tuple[str, ...]) -> str:
+        """The first of the memories whose texts make up the bytes allowed, as JSON."""
+        if ids not in self._allowed:
+            sizes = {
+                text_of(row[0]): int(str(row[1]))
+                for row in self._conn.execute(
+                    f"SELECT {as_bytes('n.id')}, octet_length(n.content) FROM nodes n"
+                    " WHERE n.id IN (SELECT value FROM json_each(?))",
+                    (json.dumps(list(ids)),),
+                )
+            }
+            there = [node_id for node_id in ids if sizes.get(node_id, MAX_TEXT_BYTES + 1) <= MAX_TEXT_BYTES]
+            used = accumulate(sizes[node_id] for node_id in there)
+            allowed = [node_id for node_id, size in zip(there, used, strict=True) if size <= MAX_SCANNED_BYTES]
+            self._allowed[ids] = json.dumps(allowed)
+            self._left_out = len(sizes) - len(allowed)
+        return self._allowed[ids]
 
     def _holding(
         self, piece: Piece, where: str, value: SQLValue, terms: Sequence[Term], condition: Condition
@@ -81,9 +134,10 @@ class InsideScan:
         whole, whole_params = (NOT_MATCHING, (quoted(terms[piece.term or 0].text),)) if has_word else ("1", ())
         rows = self._conn.execute(
             f"SELECT {as_bytes('n.id')}, CAST(n.content AS BLOB) FROM nodes n"
-            f" WHERE {where} AND {condition.sql} AND octet_length(n.content) <= ? AND ({like}) AND {whole}"
+            f" WHERE {where} AND {condition.sql} AND octet_length(n.content) <= {MAX_TEXT_BYTES}"
+            f" AND ({like}) AND {whole}"
             " ORDER BY n.rowid DESC LIMIT ?",
-            (value, *condition.params, MAX_TEXT_BYTES, *patterns, *whole_params, MAX_FOUND_ROWS),
+            (value, *condition.params, *patterns, *whole_params, MAX_FOUND_ROWS),
         )
         return [text_of(row[0]) for row in rows if holds(piece, text_of(row[1]))]
 
@@ -97,12 +151,14 @@ def _like(piece: Piece) -> tuple[str, tuple[SQLValue, ...]]:
         spellings |= {piece.text.lower(), piece.text.upper(), piece.text.capitalize()}
     escaped = [_escaped(text) for text in sorted(spellings)]
     like = " OR ".join(["n.content LIKE ? ESCAPE '\\'"] * len(escaped))
-    if (
-        piece.is_short or piece.kind == "name"
-    ) and piece.text.isascii():  # is glued to another script, which plain ASCII has not
-        like = f"octet_length(n.content) > length(n.content) AND ({like})"
+    if (piece.is_short or piece.kind == "name") and piece.text.isascii():
+        like = f"{_MAY_GLUE} AND ({like})"
     return like, tuple(f"%{text}%" for text in escaped)
 
 
 def _escaped(text: str) -> str:
     return text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
+
+
+def _memories(count: int) -> str:
+    return f"{count:,} memor{'ies' if count > 1 else 'y'}"

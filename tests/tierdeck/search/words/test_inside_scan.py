@@ -77,9 +77,44 @@ def test_a_look_to_the_end_needs_no_note(store: Store) -> None:
     assert find(store, CHECKOUT).note is None
 
 
-def test_very_long_texts_are_not_dragged_in(store: Store) -> None:
-    remember(store, "getCheckoutId " + "x" * inside_scan.MAX_TEXT_BYTES)
-    assert find(store, CHECKOUT).hits == {}
+def test_a_long_log_is_looked_into_to_its_end(store: Store) -> None:
+    [log] = remember(store, "x y " * 18_000 + "getCheckoutId")
+    found = find(store, CHECKOUT)
+    assert list(found.hits) == [log]
+    assert found.note is None
+
+
+def test_texts_too_long_for_one_look_are_left_out_and_counted(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(inside_scan, "MAX_TEXT_BYTES", 1_000)
+    own, *_ = remember(store, "getCheckoutId", *("getCheckoutId " + "x" * 1_000 for _ in range(2)))
+    found = find(store, CHECKOUT)
+    assert list(found.hits) == [own]
+    assert found.note is not None
+    assert "did not look inside 2 memories of more than" in found.note
+
+
+def test_the_bytes_of_long_texts_count_in_full(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(inside_scan, "MAX_SCANNED_BYTES", 250_000)
+    _, *newest = remember(store, *(f"getCheckoutId {n} " + "x" * 100_000 for n in range(3)))
+    found = find(store, CHECKOUT)
+    assert sorted(found.hits) == sorted(newest)
+    assert found.note is not None
+
+
+def test_what_changed_is_looked_into_within_the_same_bytes(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(inside_scan, "MAX_SCANNED_BYTES", 2_500)
+    monkeypatch.setattr(inside_scan, "MAX_TEXT_BYTES", 2_000)
+    ids = remember(store, *("getCheckoutId " + "x" * size for size in (1_000, 3_000, 1_000, 1_000)))
+
+    def look(conn: apsw.Connection) -> tuple[list[str], str | None]:
+        scan = inside_scan.InsideScan(conn)
+        return scan.among(tuple(ids), CHECKOUT, condition_of(store, NodeFilter())), scan.note_on_changed
+
+    found, note = store.read(look)
+    assert sorted(found) == sorted([ids[0], ids[2]])
+    assert note == "did not look inside 2 memories that changed"
 
 
 def test_an_empty_store_is_looked_into_without_an_error(store: Store) -> None:

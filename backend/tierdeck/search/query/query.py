@@ -32,6 +32,7 @@ _PIECE = re.compile(
 )
 # `-r`, `-rf`, `--force`, `-O2`, `-9`: what only a command's option looks like is looked for, not kept out.
 _FLAG = re.compile(r"-{2,}.*|-\w{1,2}|-\w*[\d=].*", re.IGNORECASE)
+_DASH_WORD = re.compile(r"-\w")
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,6 +174,8 @@ class _Parse:
         if minus and words and self.words and is_usable and len(self.excluded) < MAX_PHRASES:
             self.excluded.append(phrase)
             return
+        if minus and words:
+            self._note_kept_in(f'-"{phrase}"')
         self.texts.append(phrase)
         if len(words) > 1 and is_usable and len(self.phrases) < MAX_PHRASES:
             self.phrases.append(phrase)
@@ -186,7 +189,14 @@ class _Parse:
                 self.maybe_options.append(piece[1:])
                 return
             self.notes.append(f'looked for {_short(piece)} as it stands; -"{_short(piece[1:])}" would keep it out')
+        elif _DASH_WORD.match(piece):
+            self._note_kept_in(piece)
         self._take_words(piece)
+
+    def _note_kept_in(self, typed: str) -> None:
+        """Say of what looks like an exclusion that it is none."""
+        why = f"at most {MAX_PHRASES} are kept out" if self.words else "only behind another word it is kept out"
+        self.notes.append(f"looked for {_short(typed)} as it stands; {why}")
 
     def _take_words(self, piece: str) -> None:
         words = split_words(piece)

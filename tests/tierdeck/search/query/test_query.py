@@ -131,6 +131,39 @@ def test_a_dash_excludes_only_after_another_word() -> None:
     assert parse_query('deploys -"blue green"').excluded == ("blue green",)
 
 
+@pytest.mark.parametrize(
+    ("text", "typed"),
+    [
+        ("-webhook payment", "-webhook"),
+        ("tier:longterm -webhook", "-webhook"),
+        ("-webhook tier:longterm conf>0.5", "-webhook"),
+        ('-"blue green" deploys', '-"blue green"'),
+        ('tier:task -"webhook"', '-"webhook"'),
+        ("-v2 payment", "-v2"),
+    ],
+)
+def test_a_dash_before_the_first_word_keeps_nothing_out_and_it_is_said(text: str, typed: str) -> None:
+    query = parse_query(text)
+    assert query.excluded == ()
+    assert query.notes == (f"looked for {typed} as it stands; only behind another word it is kept out",)
+
+
+@pytest.mark.parametrize("text", ["--force it", "-- x", "a-b c", "->", "- x"])
+def test_what_no_exclusion_looks_like_needs_no_word_about_it(text: str) -> None:
+    assert parse_query(text).notes == ()
+
+
+def test_more_exclusions_than_are_taken_are_looked_for_and_it_is_said() -> None:
+    query = parse_query("x " + " ".join(f'-"a{n} b{n}"' for n in range(MAX_PHRASES + 1)))
+    assert len(query.excluded) == MAX_PHRASES
+    assert query.notes == (f'looked for -"a{MAX_PHRASES} b{MAX_PHRASES}" as it stands; at most 16 are kept out',)
+
+
+def test_escape_sequences_of_a_terminal_are_no_part_of_what_is_looked_for() -> None:
+    query = parse_query("\x1b[31merror\x1b[0m: it \x1b(Bbroke")
+    assert query.words == ("error", "it", "broke")
+
+
 @pytest.mark.case("S08")
 @pytest.mark.parametrize(
     "text", ["rm -rf", "ls -l", "git push --force", "gcc -O2", "kill -9", "cut -d=", "docker run -it"]

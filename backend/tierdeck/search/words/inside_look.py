@@ -77,7 +77,7 @@ class InsideLook:
         scanned = list(scanned)
         for piece in scanned:
             self._add_newest(earned, piece, terms, condition)
-        note = self._scan.note if scanned else self._partial_note()
+        note = self._scan.note if scanned else self._scan.note_on_changed or self._partial_note()
         hits = {node_id: InsideHit(tuple(pieces.items())) for node_id, pieces in earned.items()}
         return Inside(hits, tuple(wanted), note)
 

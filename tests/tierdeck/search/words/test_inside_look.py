@@ -84,6 +84,16 @@ def test_more_changes_than_are_looked_into_are_said(store: Store, monkeypatch: p
     assert any("newest" in note for note in answer.notes)
 
 
+def test_changed_texts_too_long_for_one_look_are_said(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    remember(store, "x" * 100)
+    fill_terms(store)
+    remember(store, "newCheckoutId", "oldCheckoutId " + "y" * 2_000)
+    monkeypatch.setattr(inside_scan, "MAX_TEXT_BYTES", 1_000)
+    answer = hybrid_search(store, "checkout", alpha=0)
+    assert texts(answer) == ["newCheckoutId"]
+    assert "did not look inside 1 memory that changed" in answer.notes
+
+
 def test_a_memory_whose_terms_are_kept_in_part_is_said(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(of_text, "MAX_TEXT_TERMS", 3)
     remember(store, "getCheckoutId setInvoiceId")

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from contextlib import closing
+
 import pytest
 
-from tests.tierdeck.search.memories import remember, texts
+from tests.tierdeck.search.memories import ChosenVectors, embed_all, remember, texts
+from tests.tierdeck.terms.kept_terms import kept_terms
+from tierdeck.config import EmbeddingSettings
+from tierdeck.embed.indexer import run_indexer
+from tierdeck.index.file import open_for_writing, set_setting
 from tierdeck.index.path import index_path
 from tierdeck.model import NodeChanges, NodeDraft, NodeFilter, Tier
 from tierdeck.search import hybrid_search
@@ -108,6 +114,20 @@ def test_the_filter_holds_beyond_the_rows_that_are_listed(store: Store, monkeypa
     fill_terms(store)
     longterm = NodeFilter(tiers=frozenset({Tier.LONGTERM}))
     assert [text for text, _ in found(store, "checkout", longterm)] == ["oldCheckoutId"]
+
+
+def test_terms_of_older_rules_are_not_trusted_and_are_made_anew_without_asking_for_a_vector(store: Store) -> None:
+    remember(store, "后端用Go写", "filler")
+    embedder = ChosenVectors({})
+    embed_all(store, embedder)
+    with closing(open_for_writing(store)) as conn:
+        conn.execute("INSERT INTO extra_terms (extra_terms) VALUES ('delete-all')")
+        set_setting(conn, "terms_rules", of_text.RULES - 1)
+    assert [text for text, _ in found(store, "Go")] == ["后端用Go写"]
+    run_indexer(store, embedder, EmbeddingSettings())
+    assert any("<go>" in terms for _, terms in kept_terms(store).values())
+    assert [text for text, _ in found(store, "Go")] == ["后端用Go写"]
+    assert embedder.asked == []
 
 
 def test_a_damaged_index_file_costs_no_hit(store: Store) -> None:

@@ -22,6 +22,7 @@ from tierdeck.maintenance.backup_check import BackupCheck, verify_backup
 from tierdeck.maintenance.manifest import count_rows, drop_manifest, take_manifest, write_manifest
 from tierdeck.migrate import StoreKind
 from tierdeck.store import Store
+from tierdeck.store.change_numbers import skip_numbers
 from tierdeck.times import now_ms
 
 
@@ -162,6 +163,7 @@ def _write_fresh(source: Path, fresh: Path, *, in_wal: bool) -> None:
     with closing(db.open_writer(fresh)) as conn, db.driver_errors(fresh, "restore"):
         with conn:
             drop_manifest(conn)
+            skip_numbers(conn)
         if in_wal:
             conn.pragma("journal_mode", "wal")
 

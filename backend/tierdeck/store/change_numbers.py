@@ -30,12 +30,21 @@ def spread_numbers(conn: apsw.Connection, after_seq: int) -> None:
     Args:
         after_seq: the newest change that is not this transaction's own.
     """
-    newest = newest_number(conn)
-    if not after_seq < newest < _NUMBERS_END:
+    own = "SELECT min(seq), max(seq) FROM (SELECT seq FROM td_change WHERE seq > ? ORDER BY seq DESC LIMIT ?)"
+    lowest, newest = conn.execute(own, (after_seq, REMEMBERED_CHANGES)).get
+    if newest is None or newest >= _NUMBERS_END:
         return
-    own = "SELECT seq FROM td_change WHERE seq > ? ORDER BY seq DESC LIMIT ?"
-    lowest = min(int(str(row[0])) for row in conn.execute(own, (after_seq, REMEMBERED_CHANGES)))
     # By more than they lie apart, or one would get a number that another has still.
     gap = newest - lowest + 1 + secrets.randbits(_GAP_BITS)
     conn.execute("UPDATE td_change SET seq = seq + ? WHERE seq >= ?", (gap, lowest))
     conn.execute("UPDATE sqlite_sequence SET seq = ? WHERE name = 'td_change'", (newest + gap,))
+
+
+def skip_numbers(conn: apsw.Connection) -> None:
+    """Let the next change of a store that is put back have a number drawn at random, whichever program makes it.
+
+    Inside the caller's transaction; of a store that keeps no changes nothing is written.
+    """
+    if conn.execute("SELECT 1 FROM sqlite_master WHERE name = 'td_change' AND type = 'table'").fetchone():
+        sql = "UPDATE sqlite_sequence SET seq = seq + ? WHERE name = 'td_change' AND seq < ?"
+        conn.execute(sql, (secrets.randbits(_GAP_BITS), _NUMBERS_END))

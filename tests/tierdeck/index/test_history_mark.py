@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tierdeck.index.store_texts import is_same_history, last_change
+from tierdeck.maintenance import backup, restore_backup
 from tierdeck.model import NodeChanges, NodeDraft
 from tierdeck.store import Store, add_nodes, edit_node, open_store
 from tierdeck.store.change_numbers import REMEMBERED_CHANGES
@@ -111,6 +112,22 @@ def test_what_is_done_anew_by_us_after_a_copy_was_put_back_is_another_history_to
     shutil.copyfile(copy, path)
     with open_store(path) as store:
         add_nodes(store, [NodeDraft("mended", id="x000"), *more[1:]])
+    assert not still_holds(path, before)
+
+
+def test_whatever_writes_to_a_backup_that_we_put_back_makes_another_history(path: Path) -> None:
+    copy = path.with_name("copy.db")
+    with open_store(path) as store:
+        backup(store, copy)
+    script = "INSERT INTO nodes (id, type, content) SELECT 'y' || id, 'fact', content FROM nodes"
+    with closing(sqlite3.connect(path)) as conn, conn:
+        conn.execute(script)
+    before = seen(path)
+    restore_backup(copy, path)
+    with closing(sqlite3.connect(path)) as conn, conn:
+        conn.execute(script)
+        [(newest,)] = conn.execute("SELECT max(seq) FROM td_change").fetchall()
+    assert newest > before[0]
     assert not still_holds(path, before)
 
 

@@ -64,10 +64,14 @@ def _may_stand(piece: Piece, text: str, start: int, end: int) -> bool:
 
 
 def _is_part(piece: Piece, text: str, start: int, end: int) -> bool:
+    if not is_part_boundary(text, start) and text[start - 1] not in "gG":  # a hash may have a g before it
+        return False
     is_part = is_part_boundary(text, start) and (piece.is_prefix or is_part_boundary(text, end))
+    if not (is_part or piece.may_begin_hash):
+        return False
     first, last = _run_around(text, start, end)
-    if (first, last) == (start, end) or not (is_part or piece.may_begin_hash):
-        return is_part
+    if (first, last) == (start, end):
+        return True
     word, parts = text[first:last], first_parts(text[first:last])
     is_in_crumbs = is_of_crumbs(word, parts)
     if piece.may_begin_hash and (is_in_crumbs or is_hash(word)) and start - first in hash_begins(word):

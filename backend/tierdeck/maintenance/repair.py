@@ -25,7 +25,7 @@ from tierdeck.store import Store, StoreKind
 class RepairReport:
     """What was mended: (name of the check, what was done) in the order of `REPAIRS`; the backup made before.
 
-    None where only the index file was mended.
+    `backup` is None where only the index file was mended.
     """
 
     backup: Path | None

@@ -14,7 +14,7 @@ from tierdeck.store import Store
 from tierdeck.store.store import ReadOnlyReason
 from tierdeck.terms.term_check import TermLook, look_at_terms
 from tierdeck.terms.term_table import ROWS, TERMS
-from tierdeck.terms.word_check import has_word_list, word_fault
+from tierdeck.terms.word_check import can_compare, has_word_list, word_fault
 
 _EMBED = "tierdeck embed"
 
@@ -49,8 +49,12 @@ def check_words(store: Store, *, is_thorough: bool) -> Check:
         if not has_word_list(conn):
             return _no_words_yet()
         fault = word_fault(conn, store, is_thorough=is_thorough)
+        is_compared = can_compare(conn, store)
+    if fault is None and not is_compared:
+        text = "there is a list of words; what changed since it was made can't be told, so it was not compared"
+        return Check("word-list", "info", text)
     if fault is None:
-        return Check("word-list", "ok", "the list of words is that of the full-text index")
+        return Check("word-list", "ok", "the words that were compared stand as in the full-text index")
     text = f"near words and words being typed may be missed, the list of words is out of step: {fault}"
     return Check("word-list", "bad", text, as_opened(store, REBUILD_WORDS))
 

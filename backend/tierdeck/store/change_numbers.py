@@ -1,4 +1,4 @@
-"""The numbers of a store's changes, spread so that no two histories of it give the same ones.
+"""The numbers of a store's changes, spread so that two histories of it hardly ever give the same ones.
 
 A trigger numbers the changes one after the other. Of a store that was copied, changed, and put back as it was, the
 next changes would get the numbers of those that are undone: whoever noted how far it had seen would take the new
@@ -11,10 +11,10 @@ import secrets
 
 import apsw
 
-# So many of the newest changes are what the index remembers of a history. None of them was numbered by the trigger
-# alone: those behind them, of a large transaction, are never among the newest, however many change again.
+# So many of the newest changes are what the index remembers of a history. Our transactions leave none of them with
+# the trigger's number: those behind them, of a large one, are never among the newest, however many change again.
 REMEMBERED_CHANGES = 64
-# 2 ** 63 numbers are enough for 4,000,000,000 transactions.
+# 2 ** 62 numbers are enough for 2,000,000,000 transactions.
 _GAP_BITS = 32
 _NUMBERS_END = 1 << 62
 
@@ -48,3 +48,8 @@ def skip_numbers(conn: apsw.Connection) -> None:
     if conn.execute("SELECT 1 FROM sqlite_master WHERE name = 'td_change' AND type = 'table'").fetchone():
         sql = "UPDATE sqlite_sequence SET seq = seq + ? WHERE name = 'td_change' AND seq < ?"
         conn.execute(sql, (secrets.randbits(_GAP_BITS), _NUMBERS_END))
+        first = (
+            "INSERT INTO sqlite_sequence (name, seq) SELECT 'td_change', ?"
+            " WHERE NOT EXISTS (SELECT 1 FROM sqlite_sequence WHERE name = 'td_change')"
+        )
+        conn.execute(first, (secrets.randbits(_GAP_BITS),))

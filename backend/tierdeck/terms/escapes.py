@@ -10,7 +10,8 @@ import re
 
 # Colours also where the escape character was lost, or is spelled (`\u001b[31m`, `^[[31m`).
 _COLOUR = r"\[[0-9]{1,3}(?:[;:][0-9]{1,3}){0,12}m"
-_SEQUENCE = r"\x1b(?:\[[0-?]*[ -/]*[@-~]|[ -/]+[0-~]|[0-Z\\^-~])|\x9b[0-?]*[ -/]*[@-~]"
+# Those with a space in them move no text, and a space mostly ends what was cut off.
+_SEQUENCE = r"\x1b(?:\[[0-?]*[!-/]*[@-~]|[!-/]+[0-~]|[0-Z\\^-~])|\x9b[0-?]*[!-/]*[@-~]"
 _IN_TEXT = re.compile(f"{_SEQUENCE}|{_COLOUR}")
 _TYPED = re.compile(_SEQUENCE)
 # Category C and not ASCII: what stands beside it is looked for as glued to it.

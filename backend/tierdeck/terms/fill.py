@@ -38,6 +38,7 @@ from tierdeck.terms.vocabulary import (
     has_vocabulary,
     needs_vocabulary,
     save_vocabulary,
+    word_rows,
     words_of_index,
 )
 
@@ -111,17 +112,23 @@ def bring_up(conn: apsw.Connection, store: Store, should_stop: Callable[[], bool
 
 
 def _bring_up_words(conn: apsw.Connection, store: Store, should_stop: Callable[[], bool]) -> bool:
-    """Take in the store's words anew, when it is of another size than when that was done."""
+    """Take in the store's words anew, when it is of another size or history than when that was done."""
     rows = int(conn.execute(f"SELECT count(*) FROM {ROWS}").get)
-    if not needs_vocabulary(conn, rows) and (has_vocabulary(conn) or not rows):
+    keeps = has_changes(store)
+    if not needs_vocabulary(conn, rows) and (not rows or (has_vocabulary(conn) and _is_known(conn, store))):
         return True
     if should_stop():
         return False
-    keeps = has_changes(store)
     words, seen = store.read(lambda look: (words_of_index(look), last_change(store) if keeps else (0, None)))
     with db.transaction(conn):
         save_vocabulary(conn, words, rows, seen)
     return True
+
+
+def _is_known(conn: apsw.Connection, store: Store) -> bool:
+    """Whether it can be told what the store changed since its words were taken in; or it never can."""
+    taken = word_rows(conn, ())
+    return not has_changes(store) or is_same_history(store, taken.seen_seq, taken.seen_mark)
 
 
 def _bring_up_rows(conn: apsw.Connection, store: Store, should_stop: Callable[[], bool]) -> bool:

@@ -17,7 +17,9 @@ _ID_PART_CHARS = 2.5
 
 # `git describe` puts a g before it. Letters alone are a word, digits alone a number.
 _HASH = re.compile(r"g?((?=[0-9]*[a-f])(?=[a-f]*[0-9])[0-9a-f]{7,}|0x[0-9a-f]{4,})", re.IGNORECASE)
-_BEGINNING = re.compile(r"(?=[a-z]*[0-9])[0-9a-z]{4,}|[0-9a-f]{4,}", re.IGNORECASE)
+_BEGINNING = re.compile(
+    rf"(?=[a-z]*[0-9])[0-9a-z]{{{MIN_BEGINNING_CHARS},}}|[0-9a-f]{{{MIN_BEGINNING_CHARS},}}", re.IGNORECASE
+)
 
 
 def may_begin_hash(typed: str) -> bool:
@@ -31,7 +33,7 @@ def is_hash(word: str) -> bool:
 
 
 def is_of_crumbs(word: str, parts: Sequence[str]) -> bool:
-    """Whether the parts of a word, some of the first, are too small to mean anything together."""
+    """Whether the first parts of a word are too small to mean anything."""
     if is_hash(word):
         return len(parts) >= _MIXED_PARTS
     return len(parts) >= _ID_PARTS and len(word) < _ID_PART_CHARS * len(parts)

@@ -27,12 +27,14 @@ class HeldSums:
         """How many entries belong to no memory that FTS5 has on its own list."""
         is_query_only = conn.pragma("query_only")
         conn.pragma("query_only", False)
-        conn.execute(f"CREATE VIRTUAL TABLE temp.td_held USING fts5vocab('main', '{TERMS}', 'instance')")
-        # As bytes: what was overwritten need not be text any more.
-        for term, n in conn.execute("SELECT CAST(term AS BLOB), doc FROM temp.td_held"):
-            self._add(hash(term), int(n))
-        conn.execute("DROP TABLE temp.td_held")
-        conn.pragma("query_only", is_query_only)
+        try:
+            conn.execute(f"CREATE VIRTUAL TABLE temp.td_held USING fts5vocab('main', '{TERMS}', 'instance')")
+            # As bytes: what was overwritten need not be text any more.
+            for term, n in conn.execute("SELECT CAST(term AS BLOB), doc FROM temp.td_held"):
+                self._add(hash(term), int(n))
+        finally:
+            conn.execute("DROP TABLE IF EXISTS temp.td_held")
+            conn.pragma("query_only", is_query_only)
 
     def fits(self, n: int, terms: Iterable[str]) -> bool:
         """Whether the memory has these terms and no others."""

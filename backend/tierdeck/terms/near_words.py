@@ -40,7 +40,7 @@ def one_edit_away(word: str) -> list[str]:
 
     Letters that are put in are of the word's own script: some 550 spellings of a Latin word of ten letters. None
     are put into a script that is written without spaces. Where there would be more than `MAX_SPELLINGS`, letters
-    that the word has itself are put in, and of a word of many scripts none.
+    that the word has itself are put in, and where that is too many as well, none.
     """
     letters = sorted(_letters(word))
     if 2 * len(letters) * len(word) > MAX_SPELLINGS:

@@ -53,7 +53,10 @@ def _of_part(piece: Piece) -> str | None:
         if len(parts) > MAX_PARTS:
             return None
         runs = ["".join(parts[at : at + MAX_RUN]) for at in range(len(parts) - MAX_RUN + 1)]
-        return _all_of([_quoted(lowered(run)) for run in runs])
+        asked: list[str | None] = [_quoted(lowered(run)) for run in runs]
+        if piece.is_prefix:
+            asked[-1] = f"{asked[-1]} *"
+        return _all_of(asked)
     return _quoted(lowered(piece.text)) + (" *" if piece.is_prefix else "")
 
 

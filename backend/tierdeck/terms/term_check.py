@@ -94,7 +94,7 @@ class _Found:
     other: dict[int, str] = field(default_factory=dict)
     gone: dict[int, str] = field(default_factory=dict)
     waiting: set[int] = field(default_factory=set)
-    looked: int = 0
+    seen: set[int] = field(default_factory=set)
     chars: int = 0
 
 
@@ -133,7 +133,7 @@ class _Look:
         said = ", ".join(f"{len(rows):,} {words}" for rows, words in named if rows)
         faults += [f"of the memories looked at {said}"] if said else []
         examples = [f"{who}: {words}" for rows, words in named for who in rows.values()]
-        return TermLook(tuple(faults), tuple(examples[:EXAMPLES]), waiting, found.looked, not self._follows)
+        return TermLook(tuple(faults), tuple(examples[:EXAMPLES]), waiting, len(found.seen), not self._follows)
 
     def _faults_of_counts(self) -> list[str]:
         faults = []
@@ -210,7 +210,8 @@ class _Look:
             for n, size in self._conn.execute(f"SELECT id, sz FROM {HELD} WHERE id BETWEEN ? AND ?", (first, end))
         }
         found = self._found
-        found.looked += len(texts)
+        texts = [text for text in texts if text.n not in found.seen]  # ranges taken here and there may overlap
+        found.seen.update(text.n for text in texts)
         found.chars += sum(len(text.text) for text in texts)
         for text in texts:
             digest, is_partial = notes.pop(text.n, (None, False))

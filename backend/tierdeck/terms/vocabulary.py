@@ -42,7 +42,7 @@ def words_of_index(conn: apsw.Connection) -> list[Word]:
     """The words of a store's full-text index and in how many rows each stands, most frequent first.
 
     At most `MAX_WORDS`, of those no longer than `MAX_WORD_CHARS`; equally frequent ones in the order of the words.
-    All matches of all words are walked through: 0.12 s for 100,000 memories. None where there is no such index or
+    All matches of all words are walked through: 0.12 s for 100,000 memories. Empty where there is no such index or
     it is damaged, which `doctor` says.
 
     Args:

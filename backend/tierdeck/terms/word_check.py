@@ -57,12 +57,7 @@ def _fault(conn: apsw.Connection, store: Store, *, is_thorough: bool) -> str | N
     is_empty = conn.execute(f"SELECT 1 FROM {VOCABULARY} LIMIT 1").fetchone() is None
     if is_empty:
         return "it is empty" if store.read(partial(_range, first="", most=1)) else None
-    is_known = isinstance(seq, int) and has_changes(store)
-    if (
-        not isinstance(seq, int)
-        or not is_known
-        or not is_same_history(store, seq, None if mark is None else str(mark))
-    ):
+    if not isinstance(seq, int) or not _is_known(store, seq, mark):
         return None
     if is_thorough or (isinstance(rows, int) and rows <= ALL_UP_TO_ROWS):
         words, changed = store.read(lambda look: (words_of_index(look), int(look.execute(_CHANGED, (seq,)).get)))
@@ -76,6 +71,16 @@ def _fault(conn: apsw.Connection, store: Store, *, is_thorough: bool) -> str | N
         if fault is not None:
             return fault
     return None
+
+
+def can_compare(conn: apsw.Connection, store: Store) -> bool:
+    """Whether it can be told what the store changed since the words were taken in; else nothing is compared."""
+    seq, mark = get_setting(conn, "vocabulary_seq"), get_setting(conn, "vocabulary_node")
+    return isinstance(seq, int) and _is_known(store, seq, mark)
+
+
+def _is_known(store: Store, seq: int, mark: object) -> bool:
+    return has_changes(store) and is_same_history(store, seq, None if mark is None else str(mark))
 
 
 def _fault_of_range(conn: apsw.Connection, store: Store, first: str, seq: int) -> str | None:

@@ -72,7 +72,7 @@ class BitFollower:
         return self._bits
 
     def note_search(self) -> None:
-        """A search begins, by the bits where there are some: see above."""
+        """A search begins, by the bits where there are some; what it makes ready: see the module."""
         if self._has_searched and self._bits is not None:
             if isinstance(self._bits, BitStream) and self._loader is None:
                 self._loader = BitLoader(partial(db.open_index, self._path, is_writing=False), self.model)

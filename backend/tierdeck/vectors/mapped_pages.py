@@ -40,7 +40,7 @@ def map_pages(path: Path, should_stop: Callable[[], bool]) -> int:
         madvise = madvise or ctypes.CDLL(None).madvise
         for first in range(begin, end, _BYTES_AT_ONCE):
             size = min(_BYTES_AT_ONCE, end - first)
-            # Only read, so that one whose map is gone by now, or another one's, is left as it is.
+            # Only read: a map that is gone by now, or belongs to another file, is left as it is.
             if should_stop() or madvise(ctypes.c_void_p(first), ctypes.c_size_t(size), _MADV_POPULATE_READ):
                 return given
             given += size

@@ -14,7 +14,7 @@ class PagesAhead:
     def __init__(self, path: Path) -> None:
         self._must_stop = threading.Event()
         self._thread = threading.Thread(
-            target=map_pages, args=(path, self._must_stop.is_set), name="tierdeck-pages"
+            target=map_pages, args=(path, self._must_stop.is_set), name="tierdeck-pages", daemon=True
         )
         self._thread.start()
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from tierdeck.errors import IndexFileError, InvalidValueError
 from tierdeck.index.file import REBUILD_HINT, VECTORS, dimensions_of, index_errors, open_for_reading
-from tierdeck.index.path import file_key, index_path
+from tierdeck.index.path import FileKey, file_key, index_path
 from tierdeck.store import Store
 from tierdeck.vectors.bit_follower import BitFollower
 from tierdeck.vectors.bit_scan import BitScan
@@ -34,10 +34,11 @@ def open_vector_index(store: Store) -> VectorIndex | None:
         IndexFileError: the file is damaged, not ours, or of another version; the store is untouched.
         ModelUnavailableError: sqlite-vec can't be loaded.
     """
+    file = file_key(index_path(store))
     conn = open_for_reading(store)
     if conn is None:
         return None
-    index = VectorIndex(conn, store)
+    index = VectorIndex(conn, store, file)
     try:
         if index.is_ready():
             return index
@@ -55,11 +56,15 @@ class VectorIndex:
     indexer commits meanwhile is seen at the next call, a swapped model too, and a file that was made anew.
     """
 
-    def __init__(self, conn: apsw.Connection, store: Store) -> None:
+    def __init__(self, conn: apsw.Connection, store: Store, file: FileKey | None) -> None:
+        """
+        Args:
+            file: which one lay in its place before the connection was opened.
+        """
         self._conn = conn
         self._store = store
         self._path = index_path(store)
-        self._file = file_key(self._path)
+        self._file = file
         self._lock = threading.RLock()
         self._is_closed = False
         self._seen = -1

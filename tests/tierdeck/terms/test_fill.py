@@ -10,7 +10,7 @@ import pytest
 
 from tests.tierdeck.search.memories import remember, texts
 from tests.tierdeck.terms.kept_terms import Rows, kept_terms
-from tierdeck.index.file import open_for_writing, rebuild_index
+from tierdeck.index.file import open_for_writing, rebuild_index, set_setting
 from tierdeck.index.path import index_path
 from tierdeck.model import NodeChanges
 from tierdeck.search import hybrid_search
@@ -18,7 +18,7 @@ from tierdeck.store import Store, edit_node, open_store
 from tierdeck.terms import fill, of_text, term_table
 from tierdeck.terms.fill import fill_terms
 from tierdeck.terms.term_index import terms_of
-from tierdeck.terms.vocabulary import words_of_index
+from tierdeck.terms.vocabulary import word_rows, words_of_index
 
 
 def made_anew(store: Store) -> Rows:
@@ -175,3 +175,14 @@ def test_the_words_of_the_store_are_read_without_a_write_to_it(store: Store) -> 
     words, is_query_only = store.read(look)
     assert dict(words) == {"redi": 2, "mysql": 1}
     assert is_query_only
+
+
+def test_words_that_were_taken_in_of_another_history_are_taken_in_anew(store: Store) -> None:
+    remember(store, "a lighthouse", "a harbour")
+    fill_terms(store)
+    with closing(open_for_writing(store)) as conn, conn:
+        set_setting(conn, "vocabulary_node", "an id, as earlier versions kept one")
+        conn.execute("UPDATE vocabulary SET rows = rows + 5")
+    fill_terms(store)
+    with closing(open_for_writing(store)) as conn:
+        assert word_rows(conn, ["lighthous"]).rows == {"lighthous": 1}

@@ -32,7 +32,7 @@ _ROLES: dict[CheckState, Role] = {"ok": "good", "info": "muted", "warn": "warnin
     "names",
     multiple=True,
     type=click.Choice(list(REPAIRS)),
-    help="Mend this, in the store after a backup. Repeatable.",
+    help="Mend this; a store is backed up before it is changed. Repeatable.",
 )
 @click.option("--thorough", is_flag=True, help="Also read every index and look for secrets in every memory.")
 @click.pass_obj

@@ -128,7 +128,7 @@ def session_info(folder: Path, limits: Limits = CONSOLE_LIMITS) -> SessionInfo:
 
 def _run_of(folder: Path, newest: Summary | None) -> RunState:
     state = run_state(folder)
-    # Versions before the lease said it left an exit checkpoint at most ends.
+    # Older versions wrote nothing into the lease, but mostly left an exit checkpoint.
     return "ended" if state == "unknown" and newest is not None and newest.reason == "exit" else state
 
 

@@ -196,7 +196,7 @@ def _check_live(expected: bool | None, doing: str, *, is_live: bool) -> None:
 def _check_stands(pointer: HeadPointer, expected: str | None, doing: str) -> None:
     if expected is not None and pointer.file != expected:
         raise ConflictError(
-            f"{doing}: it was saved since it was looked at: it stands at {pointer.file}, seen was {expected[:80]}",
+            f"{doing}: it was saved since it was looked at: it is at {pointer.file}, no longer at {expected[:80]}",
             hint="look at the session again",
         )
 

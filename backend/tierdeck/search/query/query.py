@@ -175,7 +175,7 @@ class _Parse:
             self.excluded.append(phrase)
             return
         if minus and words:
-            self._note_kept_in(f'-"{phrase}"')
+            self._note_kept_in(f'-"{phrase}"', len(words))
         self.texts.append(phrase)
         if len(words) > 1 and is_usable and len(self.phrases) < MAX_PHRASES:
             self.phrases.append(phrase)
@@ -183,19 +183,25 @@ class _Parse:
         self._note_piece(phrase.strip(), words)
 
     def _take_piece(self, piece: str) -> None:
-        if piece.startswith("-") and self.words and 0 < len(split_words(piece)) <= MAX_PHRASE_WORDS:
-            if not _FLAG.fullmatch(piece) and len(self.excluded) < MAX_PHRASES:
-                self.excluded.append(piece[1:])
-                self.maybe_options.append(piece[1:])
-                return
+        count = len(split_words(piece)) if piece.startswith("-") else 0
+        may_exclude = self.words and count <= MAX_PHRASE_WORDS and len(self.excluded) < MAX_PHRASES
+        if count and may_exclude and not _FLAG.fullmatch(piece):
+            self.excluded.append(piece[1:])
+            self.maybe_options.append(piece[1:])
+            return
+        if count and may_exclude:
             self.notes.append(f'looked for {_short(piece)} as it stands; -"{_short(piece[1:])}" would keep it out')
-        elif _DASH_WORD.match(piece):
-            self._note_kept_in(piece)
+        elif _DASH_WORD.match(piece) and not _FLAG.fullmatch(piece):
+            self._note_kept_in(piece, count)
         self._take_words(piece)
 
-    def _note_kept_in(self, typed: str) -> None:
-        """Say of what looks like an exclusion that it is none."""
-        why = f"at most {MAX_PHRASES} are kept out" if self.words else "only behind another word it is kept out"
+    def _note_kept_in(self, typed: str, words: int) -> None:
+        """Say of what looks like an exclusion, of so many words, that it is none."""
+        why = f"at most {MAX_PHRASES} are kept out"
+        if not self.words:
+            why = "only behind another word it is kept out"
+        elif words > MAX_PHRASE_WORDS:
+            why = f"nothing of more than {MAX_PHRASE_WORDS} words is kept out"
         self.notes.append(f"looked for {_short(typed)} as it stands; {why}")
 
     def _take_words(self, piece: str) -> None:

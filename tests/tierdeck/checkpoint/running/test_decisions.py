@@ -286,7 +286,7 @@ def test_what_was_saved_since_the_plan_was_made_is_not_left_unseen_unless_an_age
     assert now is not None
     assert (now.generation, now.file != seen.file) == (seen.generation, True)
     file = at_turn(folder, 2).file
-    with pytest.raises(ConflictError, match=f"it stands at {now.file}, seen was {seen.file}"):
+    with pytest.raises(ConflictError, match=f"it is at {now.file}, no longer at {seen.file}"):
         rewind(folder, file, by="ann", expected_file=seen.file)
     assert folder.switched_head() is None
     lease = folder.try_lease()

@@ -45,3 +45,10 @@ def test_a_beginning_of_no_word_is_not_taken_for_another_word_of_the_stem(store:
 def test_a_whole_word_is_looked_for_as_it_stands(store: Store) -> None:
     remember(store, "generalization")
     assert hybrid_search(store, "generaliza", alpha=0).hits == ()
+
+
+def test_a_name_of_many_parts_is_found_inside_a_longer_one_while_it_is_typed(store: Store) -> None:
+    remember(store, "myGetShippingMethodIdFromOrder is slow")
+    fill_terms(store)
+    for typed in ("getShippingMethodIdFromOrder", "getShippingMethodIdFromOrd", "getShippingMethodIdFr"):
+        assert len(hybrid_search(store, typed, alpha=0, is_typing=True).hits) == 1, typed

@@ -371,7 +371,7 @@ async def test_a_running_agent_goes_back_at_its_turns_end_and_only_then_it_is_ca
             deck = Deck(app, pilot)
             await deck.open()
             assert "  running" in deck.lines()[0]
-            await deck.press("j", "j")
+            await deck.press("G")
             await rewinding(deck)
             await deck.confirm("1")
             assert "requested: back to turn 1" in deck.status

@@ -68,8 +68,8 @@ def button(deck: Deck) -> DialogButton:
 
 
 async def restoring(deck: Deck, *, rewinds: bool) -> None:
-    """Open the dialog of turn 1, which is the third row from the newest."""
-    await deck.press("j", "j")
+    """Open the dialog of turn 1, which is the last row."""
+    await deck.press("G")
     await deck.asked("R")
     if rewinds:
         deck.app.screen.query_one("#mode", OptionRow).focus()

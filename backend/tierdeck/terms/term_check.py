@@ -210,9 +210,8 @@ class _Look:
             for n, size in self._conn.execute(f"SELECT id, sz FROM {HELD} WHERE id BETWEEN ? AND ?", (first, end))
         }
         found = self._found
-        texts = [text for text in texts if text.n not in found.seen]  # ranges taken here and there may overlap
-        found.seen.update(text.n for text in texts)
-        found.chars += sum(len(text.text) for text in texts)
+        found.chars += sum(len(text.text) for text in texts if text.n not in found.seen)
+        found.seen.update(text.n for text in texts)  # ranges taken here and there may overlap
         for text in texts:
             digest, is_partial = notes.pop(text.n, (None, False))
             if text.is_waiting or (digest != text_hash(text.text) and not self._follows):

@@ -262,10 +262,10 @@ def test_a_large_store_is_looked_at_in_ranges_and_a_lost_row_is_found_by_its_num
 ) -> None:
     monkeypatch.setattr(term_check, "SAMPLED_ROWS", 12)
     monkeypatch.setattr(term_check, "_RANGE_ROWS", 3)
-    check = looked_at(filled)
-    assert check.state == "ok"
-    looked = int(check.text.split()[1])
-    assert 6 < looked <= 12
+    for _ in range(40):  # at random places, which may overlap
+        check = looked_at(filled)
+        assert check.state == "ok"
+        assert 6 <= int(check.text.split()[1]) <= 12
     newest = "UPDATE term_row SET text_hash = x'00' WHERE n IN (1, 62)"
     damage(filled, newest)
     assert "2 with those of an older text" in looked_at(filled).text

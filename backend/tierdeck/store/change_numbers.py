@@ -7,7 +7,7 @@ ones for known. So the newest ones of each transaction of ours are moved up by a
 
 from __future__ import annotations
 
-import secrets
+import os
 
 import apsw
 
@@ -15,8 +15,12 @@ import apsw
 # the trigger's number: those behind them, of a large one, are never among the newest, however many change again.
 REMEMBERED_CHANGES = 64
 # 2 ** 62 numbers are enough for 2,000,000,000 transactions.
-_GAP_BITS = 32
+_GAP_BYTES = 4
 _NUMBERS_END = 1 << 62
+
+
+def _gap() -> int:
+    return int.from_bytes(os.urandom(_GAP_BYTES))  # `secrets` would bring in what every start waits for
 
 
 def newest_number(conn: apsw.Connection) -> int:
@@ -35,7 +39,7 @@ def spread_numbers(conn: apsw.Connection, after_seq: int) -> None:
     if newest is None or newest >= _NUMBERS_END:
         return
     # By more than they lie apart, or one would get a number that another has still.
-    gap = newest - lowest + 1 + secrets.randbits(_GAP_BITS)
+    gap = newest - lowest + 1 + _gap()
     conn.execute("UPDATE td_change SET seq = seq + ? WHERE seq >= ?", (gap, lowest))
     conn.execute("UPDATE sqlite_sequence SET seq = ? WHERE name = 'td_change'", (newest + gap,))
 
@@ -47,9 +51,9 @@ def skip_numbers(conn: apsw.Connection) -> None:
     """
     if conn.execute("SELECT 1 FROM sqlite_master WHERE name = 'td_change' AND type = 'table'").fetchone():
         sql = "UPDATE sqlite_sequence SET seq = seq + ? WHERE name = 'td_change' AND seq < ?"
-        conn.execute(sql, (secrets.randbits(_GAP_BITS), _NUMBERS_END))
+        conn.execute(sql, (_gap(), _NUMBERS_END))
         first = (
             "INSERT INTO sqlite_sequence (name, seq) SELECT 'td_change', ?"
             " WHERE NOT EXISTS (SELECT 1 FROM sqlite_sequence WHERE name = 'td_change')"
         )
-        conn.execute(first, (secrets.randbits(_GAP_BITS),))
+        conn.execute(first, (_gap(),))

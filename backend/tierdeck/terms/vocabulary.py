@@ -48,6 +48,15 @@ def words_of_index(conn: apsw.Connection) -> list[Word]:
     Args:
         conn: reads the store; a table of its own for the time of the look is made, which is no write to the store.
     """
+    return read_words(conn, "WHERE length(term) <= ? ORDER BY doc DESC, term LIMIT ?", (MAX_WORD_CHARS, MAX_WORDS))
+
+
+def read_words(conn: apsw.Connection, which: str, params: tuple[str | int, ...]) -> list[Word]:
+    """Words of a store's full-text index and in how many rows each stands; see `words_of_index`.
+
+    Args:
+        which: the end of the SELECT, over `term` and `doc`.
+    """
     is_query_only = conn.pragma("query_only")
     conn.pragma("query_only", False)
     try:
@@ -55,11 +64,7 @@ def words_of_index(conn: apsw.Connection) -> list[Word]:
         conn.execute(
             "CREATE VIRTUAL TABLE IF NOT EXISTS temp.td_words USING fts5vocab('main', 'content_fts', 'row')"
         )
-        rows = conn.execute(
-            "SELECT CAST(term AS BLOB), doc FROM temp.td_words WHERE length(term) <= ?"
-            " ORDER BY doc DESC, term LIMIT ?",
-            (MAX_WORD_CHARS, MAX_WORDS),
-        ).fetchall()
+        rows = conn.execute(f"SELECT CAST(term AS BLOB), doc FROM temp.td_words {which}", params).fetchall()
         conn.execute("DROP TABLE temp.td_words")
     except (apsw.SQLError, apsw.CorruptError):
         return []

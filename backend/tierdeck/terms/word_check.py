@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import partial
-from typing import cast
 
 import apsw
 
@@ -17,7 +16,7 @@ from tierdeck.index.file import get_setting
 from tierdeck.index.store_texts import has_changes, is_same_history
 from tierdeck.store import Store
 from tierdeck.store.rows import text_of
-from tierdeck.terms.vocabulary import MAX_WORD_CHARS, MAX_WORDS, VOCABULARY, words_of_index
+from tierdeck.terms.vocabulary import MAX_WORD_CHARS, MAX_WORDS, VOCABULARY, read_words, words_of_index
 
 # Of a larger store only some ranges of words are compared where nobody asked for a thorough look: to walk through
 # all matches of all words takes 1.2 s at 1,000,000 memories.
@@ -121,20 +120,5 @@ def _kept(conn: apsw.Connection, first: str, most: int) -> list[tuple[str, objec
 
 def _range(conn: apsw.Connection, first: str, most: int) -> list[tuple[str, int]]:
     """The words of the full-text index from one on, by their bytes, and in how many rows each stands."""
-    is_query_only = conn.pragma("query_only")
-    conn.pragma("query_only", False)
-    try:
-        conn.execute(
-            "CREATE VIRTUAL TABLE IF NOT EXISTS temp.td_words USING fts5vocab('main', 'content_fts', 'row')"
-        )
-        sql = (
-            "SELECT CAST(term AS BLOB), doc FROM temp.td_words WHERE term >= ? AND length(term) <= ?"
-            " ORDER BY term LIMIT ?"
-        )
-        rows = conn.execute(sql, (first, MAX_WORD_CHARS, most)).fetchall()
-        conn.execute("DROP TABLE temp.td_words")
-    except (apsw.SQLError, apsw.CorruptError):  # which the check of that index says
-        return []
-    finally:
-        conn.pragma("query_only", is_query_only)
-    return [(text_of(word), int(cast("int", count))) for word, count in rows]
+    which = "WHERE term >= ? AND length(term) <= ? ORDER BY term LIMIT ?"
+    return read_words(conn, which, (first, MAX_WORD_CHARS, most))

@@ -5,10 +5,11 @@
 DIR of `--data` (or TIERDECK_BENCH_DATA) holds judged collections; the stores are made from their documents once
 (`scale_store`), and most queries are theirs. All that is compared is asked in turns in one process, after one
 answer that does not count, the process awake; what is rested has slept before, and is there to see, not to compare
-with what has not. First answers and memory are taken in new processes. Recall is measured on the raw
-cosine against every vector. The pass is one product of all float32 vectors, mapped from a file, with a query, once
-by the library's threads and once by one: no search that reads them all can be faster. Others are installed into an
-environment of the benchmark's own and compared at 20k and 100k.
+with what has not. Ours, vec0 and the passes are asked in rows too, right after each other: in turns each finds in
+the caches what a pass over all vectors left there. First answers and memory are taken in new processes. Recall is
+measured on the raw cosine against every vector. The pass is one product of all float32 vectors, mapped from a file,
+with a query, once by the library's threads and once by one: no search that reads them all can be faster. Others are
+installed into an environment of the benchmark's own and compared at 20k and 100k.
 
 "reach" holds what was measured against what is asked of it: ratios, recalls and megabytes, never times alone.
 """
@@ -41,8 +42,8 @@ from tests.bench.search_ours import Ours, Passes, numbers_of
 from tests.bench.search_peers import PACKAGES, PEERS, Peer, checked_peers, peers, versions
 from tests.bench.search_process import first_answers, memory_above_store
 from tests.bench.search_queries import Asked, asked_queries
-from tests.bench.search_reach import Measured, reach
-from tests.bench.turns import Contestant, in_turns, load_average, rested
+from tests.bench.search_reach import IN_A_ROW, IN_TURNS, HybridTimes, LegTimes, Measured, reach
+from tests.bench.turns import Contestant, in_rows, in_turns, load_average, rested
 from tierdeck.embed.local import LocalEmbedder
 from tierdeck.model import NodeFilter
 
@@ -114,7 +115,8 @@ def measure(made: ScaleStore, ours: Ours, asked: Asked, budget_s: float, others:
     masks = {one.name: columns.mask(one.node_filter) for one in (ALL_ROWS, EVERYTHING, *NARROWINGS)}
     exact = exact_nearest(made.vectors(), asked.vectors, masks)
     bench = Bench(made, ours, asked, exact, {name: float(mask.mean()) for name, mask in masks.items()}, budget_s)
-    measured = measure_meaning(bench, others)
+    measured = Measured(made.rows)
+    measure_meaning(bench, others, measured)
     measure_narrowed(bench, others, measured)
     measure_hybrid(bench, others, measured)
     measure_processes(bench, measured)
@@ -123,26 +125,34 @@ def measure(made: ScaleStore, ours: Ours, asked: Asked, budget_s: float, others:
         print(f"    {line}")
 
 
-def measure_meaning(bench: Bench, others: Sequence[Peer]) -> Measured:
+def measure_meaning(bench: Bench, others: Sequence[Peer], measured: Measured) -> None:
     """The nearest rows without a filter: ours leave out what is archived, others look at all rows."""
     vectors, queries, ours = np.asarray(bench.made.vectors()), bench.asked.vectors, bench.ours
-    passes = Passes(vectors, queries, SLOW_EVERY)
-    vec0 = Contestant("plain vec0", lambda n: ours.plain_vec0(queries[n]), numbers_of, every=SLOW_EVERY)
-    leg = Contestant("our meaning leg", partial(_meaning, bench, EVERYTHING.node_filter), numbers_of)
-    vec0_rested, leg_rested = rested(vec0), rested(leg)
-    limits = LegLimits(bench.made, ours.plain)
+    times = LegTimes(
+        Passes(vectors, queries, SLOW_EVERY),
+        Contestant("plain vec0", lambda n: ours.plain_vec0(queries[n]), numbers_of, every=SLOW_EVERY),
+        Contestant("our meaning leg", partial(_meaning, bench, EVERYTHING.node_filter), numbers_of),
+        LegLimits(bench.made, ours.plain),
+    )
+    sleepers = {times.vec0.name: rested(times.vec0), times.leg.name: rested(times.leg)}
     rivals = [_rival(peer, bench, ALL_ROWS) for peer in others]
-    beside = (vec0_rested, leg, leg_rested, limits.signs, limits.reads, *rivals)
-    in_turns([*passes.contestants, vec0, *beside], len(queries), bench.budget_s)
-    measured = Measured(bench.made.rows, passes, vec0, leg, bench.recalls(leg, EVERYTHING.name), limits=limits)
+    in_turns([*times.contestants, *sleepers.values(), *rivals], len(queries), bench.budget_s)
+    again = times.in_a_row()
+    in_rows(again.contestants, len(queries), bench.budget_s)
+    measured.legs = {IN_TURNS: times, IN_A_ROW: again}
+    measured.recalls = bench.recalls(times.leg, EVERYTHING.name)
     measured.flat = next((one for one in rivals if "flat" in one.name), None)
     head = f"{'wall ms':>10}{'CPU ms':>10}{'of vec0':>10}{'of a pass':>11}  recall@10  @{WANTED}"
-    print(f"  {f'nearest {WANTED}':33}{head}")
-    for one in (*passes.contestants, vec0, *beside):
-        right = EVERYTHING if one in (leg, leg_rested) else ALL_ROWS
-        has_found = one not in (*passes.contestants, limits.signs, limits.reads)
-        _print_meaning(one, measured, bench.recalls(one, right.name) if has_found else ())
-    return measured
+    for way, each in measured.legs.items():
+        print(f"  {f'nearest {WANTED}, asked {way}':33}{head}")
+        for one in each.contestants:
+            found_by = {each.vec0.name: ALL_ROWS, each.leg.name: EVERYTHING}.get(one.name)
+            _print_meaning(one, each, bench.recalls(one, found_by.name) if found_by else ())
+            if way == IN_TURNS and one.name in sleepers:
+                _print_meaning(sleepers[one.name], each, ())
+        if way == IN_TURNS:
+            for rival in rivals:
+                _print_meaning(rival, each, bench.recalls(rival, ALL_ROWS.name))
 
 
 def measure_narrowed(bench: Bench, others: Sequence[Peer], measured: Measured) -> None:
@@ -154,7 +164,7 @@ def measure_narrowed(bench: Bench, others: Sequence[Peer], measured: Measured) -
         rivals = [_rival(peer, bench, narrowing) for peer in able]
         in_turns([leg, *rivals], len(bench.asked), bench.budget_s / len(NARROWINGS))
         for one in (leg, *rivals):
-            _print_meaning(one, measured, bench.recalls(one, narrowing.name))
+            _print_meaning(one, measured.legs[IN_TURNS], bench.recalls(one, narrowing.name))
         measured.narrowed.append((narrowing.name, bench.recalls(leg, narrowing.name)))
 
 
@@ -171,16 +181,23 @@ def measure_hybrid(bench: Bench, others: Sequence[Peer], measured: Measured) -> 
     def words_alone(number: int) -> Sequence[object]:
         return bench.ours.words(asked.texts[number]).hits
 
-    passes = Passes(vectors, asked.vectors, SLOW_EVERY)
-    measured.words = Contestant("  its words alone", words_alone)
-    measured.hybrid, measured.typing = Contestant("our hybrid", search), Contestant("our hybrid, typing", type_on)
-    measured.passes_beside_hybrid = passes
-    rivals = [_hybrid_rival(peer, peer.hybrid, asked) for peer in others if peer.hybrid is not None]
-    ours = (measured.hybrid, rested(measured.hybrid), measured.typing, measured.words)
-    in_turns([*passes.contestants, *ours, *rivals], len(asked), bench.budget_s)
-    print(f"  {'hybrid':33}{'p50 ms':>10}{'p95 ms':>10}{'CPU ms':>10}{'p50 of a pass':>15}{'p95':>15}")
-    for one in (*ours, *rivals):
-        _print_hybrid(one, passes)
+    times = HybridTimes(
+        Passes(vectors, asked.vectors, SLOW_EVERY),
+        Contestant("our hybrid", search),
+        Contestant("our hybrid, typing", type_on),
+        Contestant("  its words alone", words_alone),
+    )
+    beside = [rested(times.hybrid)]
+    beside += [_hybrid_rival(peer, peer.hybrid, asked) for peer in others if peer.hybrid is not None]
+    in_turns([*times.contestants, *beside], len(asked), bench.budget_s)
+    again = times.in_a_row()
+    in_rows(again.contestants, len(asked), bench.budget_s)
+    measured.hybrids = {IN_TURNS: times, IN_A_ROW: again}
+    for way, each in measured.hybrids.items():
+        head = f"{'p50 ms':>10}{'p95 ms':>10}{'CPU ms':>10}{'p50 of a pass':>15}{'p95':>15}"
+        print(f"  {f'hybrid, asked {way}':33}{head}")
+        for one in (*each.ours, *(beside if way == IN_TURNS else ())):
+            _print_hybrid(one, each.passes)
 
 
 def measure_processes(bench: Bench, measured: Measured) -> None:
@@ -218,9 +235,9 @@ def _rival(peer: Peer, bench: Bench, narrowing: Narrowing) -> Contestant:
     return Contestant(peer.name, ask, every=2)
 
 
-def _print_meaning(one: Contestant, measured: Measured, recalls: Sequence[float]) -> None:
-    of_vec0 = measured.vec0.median_cpu_ms / one.median_cpu_ms
-    of_pass = one.median_cpu_ms / measured.passes.cpu_ms
+def _print_meaning(one: Contestant, beside: LegTimes, recalls: Sequence[float]) -> None:
+    of_vec0 = beside.vec0.median_cpu_ms / one.median_cpu_ms
+    of_pass = one.median_cpu_ms / beside.passes.cpu_ms
     print(
         f"    {one.name:31}{one.median_wall_ms:>10,.2f}{one.median_cpu_ms:>10,.2f}{f'1/{of_vec0:,.1f}':>10}"
         f"{of_pass:>10.3f}×  {'  '.join(f'{value:.4f}' for value in recalls):16}{len(one.wall_ms):>4} answers",

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import time
 from contextlib import closing
+from copy import copy
 
 import apsw
 import numpy as np
 
 from tests.bench.scale_store import ScaleStore
-from tests.bench.turns import Contestant
+from tests.bench.turns import Contestant, in_a_row
 from tierdeck import db
 from tierdeck.index.path import beside_index_path
 from tierdeck.vectors.chunk_blobs import CHUNK_SLOTS, chunk_ids, read_slots
@@ -42,6 +43,12 @@ class LegLimits:
         self.first_read_us = self._first_read_us(made)
         self.signs = Contestant("  half of the signs alone", lambda _: self._go_through())
         self.reads = Contestant(f"  {READ_VECTORS} vectors read alone", lambda _: self._read(plain))
+
+    def in_a_row(self) -> LegLimits:
+        """The same as contestants of `in_rows`."""
+        again = copy(self)
+        again.signs, again.reads = in_a_row(self.signs), in_a_row(self.reads)
+        return again
 
     def cpu_ms(self, faults: float) -> float:
         """What both take together, and the first touch of so many pages."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
 from pathlib import Path
 from types import TracebackType
 
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 
 from tests.bench.exact_neighbours import WANTED
 from tests.bench.scale_rows import memory_number
-from tests.bench.turns import Contestant
+from tests.bench.turns import Contestant, in_a_row
 from tierdeck import db
 from tierdeck.index.file import VECTORS
 from tierdeck.index.path import beside_index_path
@@ -85,6 +86,12 @@ class Passes:
             Contestant("one pass, numpy @, mapped", lambda n: [float((vectors @ queries[n])[0])], every=every),
             Contestant("one pass, one thread", lambda n: [float(np.vecdot(vectors, queries[n])[0])], every=every),
         )
+
+    def in_a_row(self) -> Passes:
+        """The same as contestants of `in_rows`."""
+        again = copy(self)
+        again.contestants = (in_a_row(self.contestants[0]), in_a_row(self.contestants[1]))
+        return again
 
     @property
     def wall_ms(self) -> float:

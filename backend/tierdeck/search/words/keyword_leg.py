@@ -68,12 +68,11 @@ class KeywordLeg:
         self._tokenizer = Tokenizer(conn)
         self._words = WordSource(conn)
         self._counts = WordCounts(conn, store_rows)
+        self._texts = TextHits(conn, memories, self._counts, self._tokenizer)
         self._large: LargePool | None = None
         if self._counts.is_large and not query.is_raw:
             self._condition = but_excluded
-            self._large = LargePool(conn, self._words, memories, self._hits, but_excluded, query.excluded)
-        self._texts = TextHits(conn, memories, self._counts, self._tokenizer)
-        self._scored: dict[Match, dict[str, WordHit | None]] = {}
+            self._large = LargePool(conn, self._words, memories, self._texts.hits, but_excluded, query.excluded)
         self._look = look
         self._index = index
         self._attempt = Attempt(Terms(()), None)
@@ -234,14 +233,7 @@ class KeywordLeg:
         return sorted(ids, key=lambda node_id: -hits.get(node_id, _NO_HIT).bm25)[:limit_rows]
 
     def _hits(self, match: Match, ids: Collection[str]) -> dict[str, WordHit]:
-        if self._large is None:
-            return self._words.hits(match, ids)
-        known = self._scored.setdefault(match, {})
-        new = [node_id for node_id in ids if node_id not in known]
-        if new:
-            known.update(dict.fromkeys(new))
-            known.update(self._texts.hits(match, new))
-        return {node_id: hit for node_id in ids if (hit := known[node_id]) is not None}
+        return self._words.hits(match, ids) if self._large is None else self._texts.hits(match, ids)
 
     def _words_with(self) -> Callable[[str], list[str]]:
         """Gives the words that a word may become; of a small store none, which leaves that to FTS5."""

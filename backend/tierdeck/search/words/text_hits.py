@@ -18,7 +18,7 @@ _SIZE = "tierdeck_size"
 
 
 class TextHits:
-    """Scores memories by the words of their own texts, as the full-text index would score them."""
+    """Scores memories by the words of their own texts, as the full-text index would score them; each once."""
 
     def __init__(
         self, conn: apsw.Connection, memories: ReadMemories, counts: WordCounts, tokenizer: Tokenizer
@@ -27,10 +27,19 @@ class TextHits:
         self._memories = memories
         self._counts = counts
         self._tokenizer = tokenizer
+        self._known: dict[Match, dict[str, WordHit | None]] = {}
         conn.register_fts5_function(_SIZE, _size)
 
     def hits(self, match: Match, ids: Collection[str]) -> dict[str, WordHit]:
         """The match of each of the memories; those that hold no word, or lack a required phrase, are left out."""
+        known = self._known.setdefault(match, {})
+        new = [node_id for node_id in ids if node_id not in known]
+        if new:
+            known.update(dict.fromkeys(new))
+            known.update(self._looked_up(match, new))
+        return {node_id: hit for node_id in ids if (hit := known[node_id]) is not None}
+
+    def _looked_up(self, match: Match, ids: Collection[str]) -> dict[str, WordHit]:
         phrases = [self._scored(text, is_prefix=is_prefix) for text, is_prefix in match.phrases]
         scorer = TextScorer(phrases, self._average_tokens(match))
         asked = len(match.phrases) if match.words is None else match.words

@@ -91,7 +91,8 @@ class Node:
 class NodeRow:
     """A memory as a list shows it: its head only, so that a page of rows never reads a 10 MB body.
 
-    `excerpt` is the first `EXCERPT_CHARS` characters of the text; `content_chars` the length of the whole.
+    `excerpt` is `EXCERPT_CHARS` characters of the text at most: from its beginning, and in a search from
+    `excerpt_start` where its words stand farther on. `content_chars` is the length of the whole.
     """
 
     id: str
@@ -104,6 +105,12 @@ class NodeRow:
     last_accessed_ms: int | None
     access_count: int
     problems: tuple[str, ...] = ()
+    excerpt_start: int = 0
+
+    @property
+    def goes_on(self) -> bool:
+        """Whether the text goes on after the excerpt."""
+        return self.content_chars > self.excerpt_start + len(self.excerpt)
 
     @property
     def short_id(self) -> str:

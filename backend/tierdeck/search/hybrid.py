@@ -181,6 +181,7 @@ def _answered(blank: SearchAnswer, found: Candidates, meaning: Meaning, alpha: f
         missing=found.missing,
         has_both_sides=meaning.leg is not None and 0 < alpha < 1,
         dressed=dressed,
+        marks=None if found.dressing is None else found.dressing.marks,
     )
 
 

@@ -1,10 +1,13 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
+from tests.tierdeck_tui.view.rows import row
 from tierdeck_tui.view.excerpt import excerpt_line, masked_pieces
 from tierdeck_tui.view.line import text_of
 
@@ -12,11 +15,11 @@ KEY = "sk-test-0000aaaabbbbccccdddd1111"
 
 
 def shown(text: str, cells: int = 60, **how: object) -> str:
-    return text_of(excerpt_line(text, cells, **how)).rstrip()  # type: ignore[arg-type]
+    return text_of(excerpt_line(row(text), cells, **how)).rstrip()  # type: ignore[arg-type]
 
 
 def test_matches_are_set_off() -> None:
-    pieces = excerpt_line("the refund job", 20, matches=[(4, 10)])
+    pieces = excerpt_line(row("the refund job"), 20, matches=[(4, 10)])
     assert [(p.text, p.role) for p in pieces[:3]] == [("the ", "plain"), ("refund", "match"), (" job", "plain")]
 
 
@@ -35,8 +38,14 @@ def test_a_match_near_the_end_leaves_no_empty_row_behind_it() -> None:
 
 
 def test_a_text_that_goes_on_ends_in_an_ellipsis() -> None:
-    assert shown("short", is_head=True) == "short…"
+    assert text_of(excerpt_line(replace(row("short"), content_chars=6), 20)).rstrip() == "short…"
     assert shown("short") == "short"
+
+
+def test_what_stands_in_the_middle_of_a_text_says_so_at_both_ends() -> None:
+    middle = replace(row("the needle lies"), excerpt_start=4_000, content_chars=9_000)
+    assert text_of(excerpt_line(middle, 30)).rstrip() == "…the needle lies…"
+    assert text_of(excerpt_line(replace(middle, content_chars=4_015), 30)).rstrip() == "…the needle lies"
 
 
 @pytest.mark.case("X01")
@@ -74,4 +83,4 @@ def test_a_match_outside_a_secret_keeps_its_place() -> None:
 def test_a_line_is_exactly_as_wide_as_asked_whatever_the_text(text: str, cells: int, data: st.DataObject) -> None:
     start = data.draw(st.integers(0, len(text)))
     end = data.draw(st.integers(start, len(text)))
-    assert cell_len(text_of(excerpt_line(text, cells, matches=[(start, end)]))) == cells
+    assert cell_len(text_of(excerpt_line(row(text), cells, matches=[(start, end)]))) == cells

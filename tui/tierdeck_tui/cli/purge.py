@@ -93,5 +93,5 @@ def _say_rest(found: PurgePreview | PurgeReport) -> None:
 
 
 def _said(row: NodeRow) -> str:
-    text = text_of(excerpt_line(row.excerpt, _EXCERPT_CELLS, reveal=False)).rstrip()
+    text = text_of(excerpt_line(row, _EXCERPT_CELLS)).rstrip()
     return f"{row.short_id}  {row.tier.value} {row.type.value}  {text}"

@@ -85,7 +85,7 @@ def _related(facts: MemoryFacts, cells: int, *, reveal: bool) -> Iterator[Line]:
             head = f"{edge.type.value}{label} · weight {short_number(edge.weight)} · "
             yield line(head, Piece(visible(edge.id, one_line=True), "muted"))
             last = edge.id
-        text = excerpt_line(related.row.excerpt, max(10, cells - _ROLE_CELLS - _ID_CELLS - 6), reveal=reveal)
+        text = excerpt_line(related.row, max(10, cells - _ROLE_CELLS - _ID_CELLS - 6), reveal=reveal)
         role = visible(related.role, one_line=True).ljust(_ROLE_CELLS)
         yield line(
             f"  {role}", Piece(visible(related.row.short_id, one_line=True).ljust(_ID_CELLS), "muted"), "  ", *text

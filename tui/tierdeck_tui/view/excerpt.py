@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from tierdeck.model import NodeRow
 from tierdeck.secret_scan import find_secrets
 from tierdeck_tui.view.line import Line, Piece, fit
 from tierdeck_tui.view.sanitise import ELLIPSIS, visible
@@ -14,19 +15,16 @@ _LEAD_SHARE = 3
 Span = tuple[int, int]
 
 
-def excerpt_line(
-    text: str, cells: int, *, matches: Sequence[Span] = (), is_head: bool = False, reveal: bool = False
-) -> Line:
-    """One safe line of exactly `cells` cells with the matches set off.
+def excerpt_line(row: NodeRow, cells: int, *, matches: Sequence[Span] = (), reveal: bool = False) -> Line:
+    """One safe line of exactly `cells` cells of the row's excerpt, with the matches set off.
 
     Args:
-        text: the start of a memory's text, as it is stored.
-        matches: (start, end) offsets in `text`, in order; one inside a masked secret is not shown.
-        is_head: the memory goes on after `text`.
+        matches: (start, end) offsets in the excerpt, in order; one inside a masked secret is not shown.
         reveal: show what looks like a secret; otherwise it is masked.
     """
+    text = row.excerpt
     start = _first_shown(text, matches, cells)
-    before, after = ELLIPSIS if start else "", ELLIPSIS if is_head else ""
+    before, after = ELLIPSIS if start or row.excerpt_start else "", ELLIPSIS if row.goes_on else ""
     shown = masked_pieces(text, matches, start=start, reveal=reveal)
     return fit([Piece(before, "muted"), *shown, Piece(after, "muted")], cells)
 
@@ -54,7 +52,7 @@ def masked_pieces(
 
 def _first_shown(text: str, matches: Sequence[Span], cells: int) -> int:
     """Where the line starts, so that its first match shows: 0, or the start of a word shortly before it."""
-    if not matches or matches[0][1] <= cells - 1:
+    if not matches or matches[0][1] <= cells - 2:
         return 0
     # No later than where the rest of the text still fills the row.
     start = max(0, min(matches[0][0] - cells // _LEAD_SHARE, len(text) - cells + 2))

@@ -27,10 +27,9 @@ def explanation_lines(
         moves: the family's log of it, oldest first; the history has both logs, oldest first.
         cells: none of the lines is wider.
     """
-    is_head = row.content_chars > len(row.excerpt)
     lines = [
         line(Piece(safe(row.id), "muted"), "  ", Piece(safe(found.facts.tier), "tier")),
-        excerpt_line(row.excerpt, cells, is_head=is_head),
+        excerpt_line(row, cells),
         *decision_lines(found.decision, cells),
     ]
     said = [

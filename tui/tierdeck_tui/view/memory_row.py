@@ -142,8 +142,7 @@ def _text_line(row: NodeRow, look: RowLook, words: list[str], matches: tuple[tup
     room = look.cells - _GUTTER_CELLS - sum(len(piece.text) for piece in lead[2:])
     if room <= 0:
         return fit(lead, look.cells)
-    is_head = row.content_chars > len(row.excerpt)
-    return (*lead, *excerpt_line(row.excerpt, room, matches=matches, is_head=is_head, reveal=look.reveal))
+    return (*lead, *excerpt_line(row, room, matches=matches, reveal=look.reveal))
 
 
 def _words_of(hit: Hit) -> list[str]:

@@ -101,7 +101,8 @@ class SearchAnswer:
     the newest memories are shown. `store_rows` counts every memory of the store, archived ones too. `missing` lists
     words that stand in no memory at all, filtered out or not, but for the word that is just being typed; it is
     filled when fewer than `limit_rows` hits hold a word of the query. `candidates` have no `matches` yet, and no
-    flag for a secret: `dressed` gives one that is to be shown both; None where they have them.
+    flag for a secret: `dressed` gives one that is to be shown both; None where they have them. `marks` gives the
+    (start, end) of what was looked for in any text; None when it was no search.
     """
 
     query: Query
@@ -120,3 +121,4 @@ class SearchAnswer:
     has_both_sides: bool = False
     missing: tuple[MissingWord, ...] = ()
     dressed: Callable[[Hit], Hit] | None = field(default=None, repr=False, compare=False)
+    marks: Callable[[str], tuple[tuple[int, int], ...]] | None = field(default=None, repr=False, compare=False)

@@ -28,6 +28,5 @@ def candidate_lines(row: NodeRow, decision: Decision, cells: int, now_ms: int) -
         Piece(f"{percent(row.confidence):>4} {age(row.last_accessed_ms, now_ms):>{AGE_CELLS}}  "),
         Piece(verdict(decision), role),
     ]
-    is_head = row.content_chars > len(row.excerpt)
-    text = excerpt_line(row.excerpt, max(0, cells - _INDENT_CELLS), is_head=is_head)
+    text = excerpt_line(row, max(0, cells - _INDENT_CELLS))
     return fit(head, cells), fit([Piece(" " * _INDENT_CELLS), *text], cells)

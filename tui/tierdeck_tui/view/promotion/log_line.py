@@ -47,8 +47,7 @@ def log_lines(
     below = fit([Piece(_INDENT), undone, *_who_and_why(entry)], cells)
     if row is None:
         return fit(head, cells), below, fit([Piece(_INDENT), Piece("the memory is gone", "warning")], cells)
-    is_head = row.content_chars > len(row.excerpt)
-    text = excerpt_line(row.excerpt, max(0, cells - len(_INDENT)), is_head=is_head)
+    text = excerpt_line(row, max(0, cells - len(_INDENT)))
     return fit(head, cells), below, fit([Piece(_INDENT), *text], cells)
 
 

@@ -82,8 +82,7 @@ def _told(node_id: str, step: str, says: str, row: NodeRow | None, cells: int) -
     head = line(Piece(f" {safe(node_id)[:8]:<8}  ", "strong"), Piece(step, "tier"), Piece(f"  {says}", "muted"))
     lines = _wrapped(head, cells)
     if row is not None:
-        is_head = row.content_chars > len(row.excerpt)
-        lines.append((Piece(_INDENT), *excerpt_line(row.excerpt, max(4, cells - len(_INDENT)), is_head=is_head)))
+        lines.append((Piece(_INDENT), *excerpt_line(row, max(4, cells - len(_INDENT)))))
     return lines
 
 

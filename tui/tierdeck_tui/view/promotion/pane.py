@@ -55,7 +55,7 @@ def _sections(
     said = [*_decision(subject, cells)]
     head = _wrapped(_head(subject, now_ms), cells)
     text = body_lines(subject.row.excerpt, cells, reveal=reveal)
-    if subject.row.content_chars > len(subject.row.excerpt):
+    if subject.row.goes_on:
         text.extend([line(Piece("…  o shows the whole text", "muted"))])
     if isinstance(item, LogItem):  # its id stands above
         yield "now", [*head[:1], *said]

@@ -165,8 +165,7 @@ def _with_text(lead: list[Piece], row: NodeRow, look: ItemLook) -> Line:
     room = look.cells - cell_len(text_of(lead))
     if room <= 0:
         return fit(lead, look.cells)
-    is_head = row.content_chars > len(row.excerpt)
-    return (*lead, *excerpt_line(row.excerpt, room, is_head=is_head, reveal=look.reveal))
+    return (*lead, *excerpt_line(row, room, reveal=look.reveal))
 
 
 def _had(criterion: Criterion) -> str:

@@ -21,8 +21,7 @@ def verdict_lines(candidates: Sequence[Candidate], cells: int, *, limit_rows: in
         step = rule_words(candidate.decision.rule)
         words = f"{safe(candidate.row.short_id):<8}  {step}: {verdict(candidate.decision)}"
         lines.append(fit([Piece(words)], cells))
-        is_head = candidate.row.content_chars > len(candidate.row.excerpt)
-        lines.append((Piece("   "), *excerpt_line(candidate.row.excerpt, cells - 3, is_head=is_head)))
+        lines.append((Piece("   "), *excerpt_line(candidate.row, cells - 3)))
     if len(candidates) > limit_rows:
         lines.append(line(f"and {count(len(candidates) - limit_rows)} more"))
     return lines

@@ -41,8 +41,7 @@ def _examples(title: str, rows: Sequence[Candidate], counts: Mapping[RuleName, i
     lines = [line(Piece(title, "strong"))]
     for each in rows:
         head = f"  {safe(each.row.short_id)[:8]:<8}  {rule_words(each.decision.rule):<18} "
-        is_head = each.row.content_chars > len(each.row.excerpt)
-        text = excerpt_line(each.row.excerpt, max(4, cells - _HEAD_CELLS), is_head=is_head)
+        text = excerpt_line(each.row, max(4, cells - _HEAD_CELLS))
         lines.append((Piece(head, "muted"), *text))
     rest = sum(counts.values()) - len(rows)
     return [*lines, line(Piece(f"  and {count(rest)} more", "muted"))] if rest > 0 else lines

@@ -193,3 +193,26 @@ async def test_a_memory_without_a_cursor_can_be_neither_opened_nor_changed(
         assert "The store holds no memory yet." in "\n".join(seen.painted())
         await seen.press("enter", "escape", "space", "y", "e", "A", "R", "u", "n", "x", "s", "z", "z", "m", "m")
         assert app.screen is seen.screen
+
+
+@pytest.mark.parametrize("size", [(120, 32), (80, 24)])
+async def test_the_words_found_in_a_long_memory_are_gone_to_one_after_another(
+    tmp_path: Path, make_app: MakeApp, size: tuple[int, int]
+) -> None:
+    path, lines = tmp_path / "memory.db", "a line of a log\n" * 200
+    with open_store(path, create=True) as store:
+        add_nodes(store, [NodeDraft(f"{lines}the first aardvark\n{lines}the other aardvark\n{lines}")])
+    app = make_app(path, words_only())
+    async with app.run_test(size=size) as pilot:
+        seen = Seen(app, pilot)
+        await seen.settle()
+        await seen.ask("aardvark")
+        assert "the first aardvark" in "\n".join(seen.painted())  # in the row, before it is opened
+        await seen.press("enter")
+        if seen.focused != "detail-text":
+            await seen.press("enter")
+        text = seen.detail.query_one("#detail-text")
+        for key, wanted in (("w", "first"), ("w", "other"), ("w", "other"), ("W", "first"), ("W", "first")):
+            await seen.press(key)
+            here = [text.render_line(y).text.strip() for y in range(text.size.height)]
+            assert f"the {wanted} aardvark" in here

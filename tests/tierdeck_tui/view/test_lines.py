@@ -18,6 +18,12 @@ def test_what_was_put_in_comes_out(lines: list[Line], start: int, stop: int) -> 
     assert len(kept) == len(lines)
 
 
+@given(st.lists(LINES, max_size=8))
+def test_the_lines_with_a_match_are_told(lines: list[Line]) -> None:
+    wanted = [at for at, one in enumerate(lines) if any(piece.role == "match" for piece in one)]
+    assert list(Lines(lines).with_role("match")) == wanted
+
+
 def test_lines_are_put_at_the_end() -> None:
     kept = Lines([line("a")])
     kept.extend([line(Piece("b", "match"))])

@@ -29,6 +29,21 @@ async def test_the_keys_scroll_it_and_jump_by_sections() -> None:
             assert view.scroll_offset.y == top
 
 
+async def test_matches_out_of_sight_come_into_the_middle_and_what_is_seen_is_passed_over() -> None:
+    view = TextView()
+    host = Host(view)
+    async with host.run_test(size=(60, 14)) as pilot:
+        view.show(hundred(), (), [3, 40, 42, 70])
+        await pilot.pause()
+        for step, top in ((1, 33), (1, 63), (-1, 35), (-1, 0)):
+            assert view.go_to_match(step)
+            await pilot.pause()
+            assert view.scroll_offset.y == top
+        assert not view.go_to_match(-1)
+        view.show(hundred())
+        assert not view.go_to_match(1)
+
+
 @pytest.mark.case("T25")
 async def test_what_is_selected_is_set_off_and_can_be_copied() -> None:
     view = TextView()

@@ -161,6 +161,16 @@ class SearchScreen(PaneScreen, AskingScreen):
         else:
             self.notify("no word of the query is near to one that is there")
 
+    def action_next_match(self) -> None:
+        """Bring the next words found in the opened memory into sight."""
+        if not self._panes.go_to_match(1):
+            self.notify("no word of the query farther down in this memory")
+
+    def action_previous_match(self) -> None:
+        """Bring the words found before into sight."""
+        if not self._panes.go_to_match(-1):
+            self.notify("no word of the query farther up in this memory")
+
     def action_change_sort(self) -> None:
         """Newest or oldest first; a search is always in the order of its scores."""
         if self._answer is not None:

@@ -31,10 +31,11 @@ _MAX_MARKED_CHARS = 200_000
 
 @dataclass(frozen=True, slots=True)
 class DetailText:
-    """The lines, none wider than asked for, and the numbers of those that begin a section."""
+    """The lines, none wider than asked for, and the numbers of those that begin a section and that hold a match."""
 
     lines: Lines
     section_starts: tuple[int, ...]
+    match_lines: tuple[int, ...]
 
 
 def detail_text(
@@ -61,7 +62,7 @@ def detail_text(
         starts.append(len(lines) + 1)
         lines.extend([line(""), _heading(title, cells)])
         lines.extend(section)
-    return DetailText(lines, tuple(starts))
+    return DetailText(lines, tuple(starts), lines.with_role("match"))
 
 
 def _sections(

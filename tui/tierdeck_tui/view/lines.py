@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import overload
 
-from tierdeck_tui.view.line import Line, Piece
+from tierdeck_tui.view.line import Line, Piece, Role
 
 
 class Lines(Sequence[Line]):
@@ -31,6 +31,14 @@ class Lines(Sequence[Line]):
             return Lines(self[n] for n in range(*at.indices(len(self))))
         kept = self._kept[at]
         return (Piece(kept),) if isinstance(kept, str) else kept
+
+    def with_role(self, role: Role) -> tuple[int, ...]:
+        """The numbers of the lines that hold a piece of that role, other than "plain"."""
+        return tuple(
+            at
+            for at, kept in enumerate(self._kept)
+            if not isinstance(kept, str) and any(piece.role == role for piece in kept)
+        )
 
     def extend(self, lines: Iterable[Line]) -> None:
         """Put lines at the end."""

@@ -212,7 +212,8 @@ class Detail(Vertical):
             return
         self._facts = facts = message.facts
         text = self.query_one("#detail-text", TextView)
-        text.show(message.text.lines, message.text.section_starts, keep_place=message.is_same)
+        read = message.text
+        text.show(read.lines, read.section_starts, read.match_lines, keep_place=message.is_same)
         related = self.query_one("#related", MemoryList)
         self.set_class(bool(facts.related), "-has-related")
         if not facts.related and related.has_focus:

@@ -110,6 +110,10 @@ class ResultPanes(Horizontal):
         """The next section of the detail's text, or the one before."""
         self.text.go_to_section(step)
 
+    def go_to_match(self, step: int) -> bool:
+        """The next match in the detail's text that is out of sight, or the one before; False: there is none."""
+        return self.text.go_to_match(step)
+
     def toggle_zoom(self) -> None:
         """Give the room of both panes to the one with the focus, and back."""
         self.zoom(None if self._zoomed else "detail" if self.is_in_detail else "list")

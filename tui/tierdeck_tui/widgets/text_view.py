@@ -29,15 +29,23 @@ class TextView(LinesView):
         super().__init__(id=id)
         self._lines: Sequence[Line] = ()
         self._section_starts: Sequence[int] = ()
+        self._match_lines: Sequence[int] = ()
 
     @property
     def lines(self) -> Sequence[Line]:
         """What is shown."""
         return self._lines
 
-    def show(self, lines: Sequence[Line], section_starts: Sequence[int] = (), *, keep_place: bool = False) -> None:
+    def show(
+        self,
+        lines: Sequence[Line],
+        section_starts: Sequence[int] = (),
+        match_lines: Sequence[int] = (),
+        *,
+        keep_place: bool = False,
+    ) -> None:
         """Show other lines, from their beginning unless `keep_place`."""
-        self._lines, self._section_starts = lines, section_starts
+        self._lines, self._section_starts, self._match_lines = lines, section_starts, match_lines
         self.virtual_size = Size(self.scrollable_content_region.width, len(lines))
         if not keep_place:
             self.scroll_to(y=0, animate=False, force=True)
@@ -51,6 +59,16 @@ class TextView(LinesView):
             self.scroll_to(y=starts[at], animate=False, force=True)
         elif at < 0:
             self.scroll_to(y=0, animate=False, force=True)
+
+    def go_to_match(self, step: int) -> bool:
+        """Bring the next (1) or previous (-1) match that is out of sight into the middle; False: there is none."""
+        height, matches = self.scrollable_content_region.height, self._match_lines
+        first = self.scroll_offset.y
+        at = bisect_left(matches, first + height) if step > 0 else bisect_left(matches, first) - 1
+        if not 0 <= at < len(matches):
+            return False
+        self.scroll_to(y=max(0, matches[at] - height // 2), animate=False, force=True)
+        return True
 
     def render_line(self, y: int) -> Strip:
         """The line at `y` of the view, with what is selected set off."""

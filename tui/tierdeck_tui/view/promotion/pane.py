@@ -37,7 +37,7 @@ def pane_text(
             starts.append(len(lines) + 1)
             lines.extend([line(""), line(Piece(f"── {title} ".ljust(cells, "─")[:cells], "strong"))])
         lines.extend(section)
-    return DetailText(lines, tuple(starts))
+    return DetailText(lines, tuple(starts), ())
 
 
 def _sections(

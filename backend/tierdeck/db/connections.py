@@ -20,6 +20,7 @@ import apsw
 
 from tierdeck.db.driver_errors import BUSY_TIMEOUT_MS, driver_errors
 from tierdeck.db.file_system import is_network_file_system
+from tierdeck.db.index_connection import IndexConnection
 from tierdeck.errors import ModelUnavailableError
 
 # What SQLite may put beside a database: it belongs to the file, and is moved and removed with it.
@@ -94,7 +95,7 @@ def open_index(path: Path, *, is_writing: bool) -> apsw.Connection:
     """
     timeout_ms = BUSY_TIMEOUT_MS if is_writing else INDEX_READER_TIMEOUT_MS
     with driver_errors(path, "open", waited_ms=timeout_ms):
-        conn = apsw.Connection(file_uri(path, "mode=rwc" if is_writing else "mode=ro"), flags=URI_FLAGS)
+        conn = IndexConnection(file_uri(path, "mode=rwc" if is_writing else "mode=ro"), flags=URI_FLAGS)
         try:
             set_common(conn, timeout_ms)
             conn.pragma("cache_size", -65_536)

@@ -10,7 +10,8 @@ in `C++`. What is made here, and `of_piece` looks for:
 - versions (`1.2` and `1.2.3` of `v1.2.3`);
 - words glued to another script (`用Go写`), to what unicode61 alone takes for a letter (`done🤖`) or to an escape
   sequence; those of a letter or two in brackets (`<go>`), so that no part of `letItGo` is taken for one;
-- names of several words that are glued so (`<v2.0` of `升级到v2.0以后`).
+- names of several words that are glued so (`<v2.0` of `升级到v2.0以后`);
+- of a text that is not in normal form (`Ｒｅｄｉｓ`, `한` in three characters) its terms and words in that form.
 """
 
 from __future__ import annotations
@@ -23,13 +24,14 @@ from itertools import pairwise
 
 from tierdeck.terms.escapes import veiled
 from tierdeck.terms.hashes import KEPT_CHARS, hash_begins, is_hash, is_of_crumbs
+from tierdeck.terms.normal_form import normal_form
 from tierdeck.terms.piece_spans import glued_names
 from tierdeck.terms.pieces import MIN_PART_CHARS, first_parts
 from tierdeck.terms.scripts import UNSPACED, changes_script, goes_on, is_odd, script_runs
-from tierdeck.terms.words import is_letter, word_spans
+from tierdeck.terms.words import is_letter, split_words, word_spans
 
 # Raised when other terms are made of the same text: an index of older rules is made anew.
-RULES = 2
+RULES = 3
 MAX_TEXT_CHARS = 1_000_000
 MAX_TEXT_TERMS = 20_000
 MAX_TERM_CHARS = 64
@@ -84,6 +86,11 @@ def _terms(text: str) -> Iterator[str]:
     without = veiled(text)
     if without != text:
         yield from _terms_as_written(without)
+    normal = normal_form(without)
+    if normal is not without:
+        yield from _terms_as_written(normal)
+        for word in set(split_words(normal)).difference(split_words(without)):
+            yield from _glued_terms(script_runs(word))
 
 
 def _terms_as_written(text: str) -> Iterator[str]:

@@ -8,6 +8,7 @@ from itertools import accumulate, pairwise
 
 from tierdeck.terms.escapes import veiled
 from tierdeck.terms.hashes import MAX_HASH_CHARS, hash_begins, is_hash, is_of_crumbs
+from tierdeck.terms.normal_form import normal_form, normal_places
 from tierdeck.terms.pieces import NAME, Piece, first_parts, is_part_boundary
 from tierdeck.terms.scripts import changes_script, is_glued, is_run_edge
 from tierdeck.terms.words import is_letter
@@ -15,7 +16,13 @@ from tierdeck.terms.words import is_letter
 
 def holds(piece: Piece, text: str) -> bool:
     """Whether the text holds the piece where one may begin and end."""
-    return next(spans(piece, text), None) is not None
+    if next(_spans_as_written(piece, text), None) is not None:
+        return True
+    without = veiled(text)
+    if without != text and next(_spans_as_written(piece, without), None) is not None:
+        return True
+    normal = normal_form(without)
+    return normal is not without and next(_spans_as_written(piece, normal, is_normal=True), None) is not None
 
 
 def spans(piece: Piece, text: str) -> Iterator[tuple[int, int]]:
@@ -24,9 +31,13 @@ def spans(piece: Piece, text: str) -> Iterator[tuple[int, int]]:
     without = veiled(text)
     if without != text:
         yield from _spans_as_written(piece, without)
+    normal = normal_form(without)
+    if normal is not without:
+        place = normal_places(without)
+        yield from (place(*span) for span in _spans_as_written(piece, normal, is_normal=True))
 
 
-def _spans_as_written(piece: Piece, text: str) -> Iterator[tuple[int, int]]:
+def _spans_as_written(piece: Piece, text: str, *, is_normal: bool = False) -> Iterator[tuple[int, int]]:
     if piece.kind == "pair":
         at = text.find(piece.text)
         while at >= 0:
@@ -40,7 +51,7 @@ def _spans_as_written(piece: Piece, text: str) -> Iterator[tuple[int, int]]:
         return
     for match in re.finditer(re.escape(piece.text), text, re.IGNORECASE):
         start, end = match.span()
-        if _may_stand(piece, text, start, end):
+        if _may_stand(piece, text, start, end, is_normal=is_normal):
             yield start, end
 
 
@@ -50,7 +61,7 @@ def glued_names(text: str) -> Iterator[tuple[int, int]]:
         yield from (m.span() for m in NAME.finditer(text) if is_glued(text, *m.span()))
 
 
-def _may_stand(piece: Piece, text: str, start: int, end: int) -> bool:
+def _may_stand(piece: Piece, text: str, start: int, end: int, *, is_normal: bool) -> bool:
     if piece.kind == "sign":
         # `-flow` is no part of `cross-flow`, but `.NET` is of `ASP.NET`.
         letter = piece.text[1:2] if piece.text[0] == "-" else piece.text[0]
@@ -59,7 +70,8 @@ def _may_stand(piece: Piece, text: str, start: int, end: int) -> bool:
             or (end < len(text) and _is_one_word(piece.text[-1], text[end]))
         )
     if piece.is_short:
-        return is_run_edge(text, start) and is_run_edge(text, end) and is_glued(text, start, end)
+        is_run = is_run_edge(text, start) and is_run_edge(text, end)
+        return is_run and (is_normal or is_glued(text, start, end))
     return _is_part(piece, text, start, end)
 
 

@@ -29,6 +29,8 @@ from tierdeck.terms.words import clean, split_words
         ("后端用Go写, 升级到v2.0以后", {"<go>", "<v2>", "<0>", "<v2.0"}),
         ("用C++写, 在.NETで", {"c++", ".net"}),
         ("APIключ", {"api", "ключ"}),
+        ("Ｒｅｄｉｓ, ｇｅｔＩｄ, ＡＩ", {"redis", "getid", "get", "<ai>"}),
+        ("ｶﾞｲﾄﾞ مُحَمَّد", {"ガイ", "イド", "محمد"}),
     ],
 )
 def test_a_text_has_the_terms_that_the_full_text_index_lacks(text: str, terms: set[str]) -> None:
@@ -71,7 +73,7 @@ def test_what_a_text_holds_is_found_by_its_terms(text: str, data: st.DataObject)
 
 
 @settings(max_examples=3000, deadline=None)
-@given(st.text("ab1Z 用写が한вé+#.-_\u0301🤖", max_size=16), st.data())
+@given(st.text("ab1Z 用写が한вé+#.-_\u0301🤖Ｚｂｶﾞ\u1112\u1161", max_size=16), st.data())
 def test_what_stands_between_two_scripts_is_found_by_its_terms(text: str, data: st.DataObject) -> None:
     typed = data.draw(
         st.sampled_from([text[at:end] for at in range(len(text)) for end in range(at + 1, at + 5)] or ["b"])

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from tierdeck.model import NodeFilter
 from tierdeck.search.query.typed_filter import KEYS, UnreadableValueError, narrow
 from tierdeck.terms.escapes import without_escapes
+from tierdeck.terms.normal_form import normal_form
 from tierdeck.terms.words import clean, distinct, split_words
 from tierdeck.times import now_ms as clock_ms
 
@@ -52,6 +53,7 @@ class Query:
     pieces that hold more than one plain word (`wrong-book`, `C++`), for sources that look for them as they stand.
     `maybe_options` are those of `excluded` that were typed as `-word` and may be a command's option all the same
     (`tar -xzf`): a store that holds them so can tell. `notes` say what the parser decided.
+    Words, pieces and phrases are in normal form; `forms` are what was typed in another one. `excluded` has both.
     """
 
     text: str
@@ -66,6 +68,7 @@ class Query:
     pieces: tuple[str, ...] = ()
     maybe_options: tuple[str, ...] = ()
     repeats: tuple[int, ...] = ()
+    forms: tuple[str, ...] = ()
 
     @property
     def is_empty(self) -> bool:
@@ -99,14 +102,16 @@ def parse_query(text: str, *, raw: bool = False, now_ms: int | None = None) -> Q
 
 def with_as_words(query: Query, excluded: Sequence[str]) -> Query:
     """The same query with some of its exclusions read as words instead."""
-    words = distinct((*query.words, *(word for text in excluded for word in split_words(text))))
+    texts = frozenset(map(normal_form, excluded))
+    words = distinct((*query.words, *(word for text in excluded for word in split_words(normal_form(text)))))
     return replace(
         query,
         words=words,
         repeats=(*query.repeats, *[1] * (len(words) - len(query.words))),
         words_text=" ".join((query.words_text, *excluded)),
-        excluded=tuple(text for text in query.excluded if text not in excluded),
-        maybe_options=tuple(text for text in query.maybe_options if text not in excluded),
+        excluded=tuple(text for text in query.excluded if normal_form(text) not in texts),
+        maybe_options=tuple(text for text in query.maybe_options if normal_form(text) not in texts),
+        forms=distinct((*query.forms, *(text for text in excluded if normal_form(text) != text))),
     )
 
 
@@ -130,6 +135,7 @@ class _Parse:
     texts: list[str] = field(default_factory=list)
     pieces: list[str] = field(default_factory=list)
     maybe_options: list[str] = field(default_factory=list)
+    forms: list[str] = field(default_factory=list)
 
     def take(self, match: re.Match[str]) -> None:
         if match["key"]:
@@ -154,6 +160,7 @@ class _Parse:
             pieces=distinct(self.pieces),
             maybe_options=distinct(self.maybe_options),
             repeats=tuple(counts[word.lower()] for word in words),
+            forms=distinct(self.forms),
         )
 
     def _take_filter(self, match: re.Match[str]) -> None:
@@ -169,24 +176,26 @@ class _Parse:
         self.chips.append(FilterChip(key, value, match[0]))
 
     def _take_phrase(self, minus: str, phrase: str) -> None:
+        typed, phrase = phrase, normal_form(phrase)
         words = split_words(phrase)
         is_usable = len(words) <= MAX_PHRASE_WORDS
         if minus and words and self.words and is_usable and len(self.excluded) < MAX_PHRASES:
-            self.excluded.append(phrase)
+            self.excluded += dict.fromkeys((typed, phrase))
             return
         if minus and words:
-            self._note_kept_in(f'-"{phrase}"', len(words))
-        self.texts.append(phrase)
+            self._note_kept_in(f'-"{typed}"', len(words))
+        self.texts.append(typed)
         if len(words) > 1 and is_usable and len(self.phrases) < MAX_PHRASES:
             self.phrases.append(phrase)
         self.words.extend(words)
         self._note_piece(phrase.strip(), words)
+        self._note_form(typed.strip(), words)
 
     def _take_piece(self, piece: str) -> None:
-        count = len(split_words(piece)) if piece.startswith("-") else 0
+        count = len(split_words(normal_form(piece))) if piece.startswith("-") else 0
         may_exclude = self.words and count <= MAX_PHRASE_WORDS and len(self.excluded) < MAX_PHRASES
         if count and may_exclude and not _FLAG.fullmatch(piece):
-            self.excluded.append(piece[1:])
+            self.excluded += dict.fromkeys((piece[1:], normal_form(piece[1:])))
             self.maybe_options.append(piece[1:])
             return
         if count and may_exclude:
@@ -205,14 +214,20 @@ class _Parse:
         self.notes.append(f"looked for {_short(typed)} as it stands; {why}")
 
     def _take_words(self, piece: str) -> None:
-        words = split_words(piece)
+        normal = normal_form(piece)
+        words = split_words(normal)
         self.texts.append(piece)
         self.words.extend(words)
-        self._note_piece(piece, words)
+        self._note_piece(normal, words)
+        self._note_form(piece, words)
 
     def _note_piece(self, piece: str, words: list[str]) -> None:
         if words != [piece]:
             self.pieces.append(piece)
+
+    def _note_form(self, typed: str, words: list[str]) -> None:
+        if words and len(words) <= MAX_PHRASE_WORDS and normal_form(typed) != typed:
+            self.forms.append(typed)
 
 
 def _short(text: str) -> str:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from tierdeck.search.query.fts import Match, match_words
 from tierdeck.search.query.query import Query
 from tierdeck.search.query.terms import MAX_TERMS, Terms, listed
+from tierdeck.terms.normal_form import normal_form
 from tierdeck.terms.pieces import camel_parts
 from tierdeck.terms.words import split_words
 
@@ -97,7 +98,11 @@ class _Asking:
         room = max(0, MAX_TERMS - len(terms.used) - len(terms.left_out))
         required = tuple(phrase for phrase in query.phrases if has_words(phrase))[:room]
         room -= len(required)
-        named = (phrase for phrase in _extra_phrases(query) if phrase not in required and has_words(phrase))
+        named = (
+            phrase
+            for phrase in (*query.forms, *_extra_phrases(query))
+            if phrase not in required and has_words(phrase)
+        )
         extra = tuple(named)[:room]
         return cls(query, required, extra, is_typing, room - len(extra) + 1, words_with)
 
@@ -132,9 +137,10 @@ def _repeated(terms: Terms) -> list[int]:
 
 
 def growing_word(query: Query) -> str | None:
-    """The word at the very end of the text, which may still grow while it is typed."""
-    last = split_words(query.text[-200:])[-1:]
-    return last[0] if last and query.text.endswith(last[0]) else None
+    """The word at the very end of the text, which may still grow while it is typed; in normal form."""
+    text = normal_form(query.text[-200:])
+    last = split_words(text)[-1:]
+    return last[0] if last and text.endswith(last[0]) else None
 
 
 def _prefix(query: Query, words: list[str]) -> int | None:

@@ -17,6 +17,7 @@ import apsw
 from tierdeck.search.query.fts import quoted
 from tierdeck.search.query.terms import Term
 from tierdeck.search.rows.condition import NOT_MATCHING, Condition
+from tierdeck.search.words.odd_texts import MAX_ODD_BYTES, odd_texts
 from tierdeck.store.rows import SQLValue, as_bytes, text_of
 from tierdeck.terms.piece_spans import holds
 from tierdeck.terms.pieces import Piece
@@ -27,6 +28,7 @@ MAX_FOUND_ROWS = 400
 _BATCH_ROWS = 5_000
 _NO_LIMIT = (1 << 63) - 1
 _MEGABYTES, _TEXT_MEGABYTES = MAX_SCANNED_BYTES // 1_000_000, MAX_TEXT_BYTES // 1_000_000
+_ODD_MEGABYTES = MAX_ODD_BYTES // 1_000_000
 _SIZES = "SELECT rowid AS pk, octet_length(content) AS bytes FROM nodes WHERE rowid < ? ORDER BY rowid DESC LIMIT ?"
 # To what an ASCII word may be glued: characters that are not ASCII, and escape sequences.
 _MAY_GLUE = (
@@ -50,6 +52,7 @@ class InsideScan:
         self._conn = conn
         self._allowed: dict[tuple[str, ...], str] = {}
         self._left_out = 0
+        self._knows_all_odd = True
 
     @property
     def note(self) -> str | None:
@@ -58,6 +61,8 @@ class InsideScan:
         said = [] if reach.is_all else [f"looked inside words in the newest {_MEGABYTES} MB of text only"]
         if reach.too_long:
             said.append(f"did not look inside {_memories(reach.too_long)} of more than {_TEXT_MEGABYTES} MB")
+        if not self._knows_all_odd:
+            said.append(f"looked for other forms of letters in the newest {_ODD_MEGABYTES} MB that have such only")
         return "; ".join(said) or None
 
     @property
@@ -129,23 +134,38 @@ class InsideScan:
     def _holding(
         self, piece: Piece, where: str, value: SQLValue, terms: Sequence[Term], condition: Condition
     ) -> list[str]:
-        like, patterns = _like(piece)
-        has_word = piece.kind == "part" and piece.term is not None and bool(terms)
-        whole, whole_params = (NOT_MATCHING, (quoted(terms[piece.term or 0].text),)) if has_word else ("1", ())
+        among, shown = Condition(where, (value,)), _without_word(condition, piece, terms)
+        found = self._seen(piece, (among, shown, _like(piece)), MAX_FOUND_ROWS)
+        odd = odd_texts(self._conn, where, value, MAX_TEXT_BYTES)
+        self._knows_all_odd &= odd.is_all
+        if odd.rows:
+            among = Condition("n.rowid IN (SELECT value FROM json_each(?))", (json.dumps(odd.rows),))
+            found |= self._seen(piece, (among, shown), len(odd.rows))
+        return [found[rowid] for rowid in sorted(found, reverse=True)[:MAX_FOUND_ROWS]]
+
+    def _seen(self, piece: Piece, conditions: Sequence[Condition], limit_rows: int) -> dict[int, str]:
+        """The ids of those that hold the piece among the newest that meet the conditions, by rowid."""
+        where = " AND ".join(f"({condition.sql})" for condition in conditions)
         rows = self._conn.execute(
-            f"SELECT {as_bytes('n.id')}, CAST(n.content AS BLOB) FROM nodes n"
-            f" WHERE {where} AND {condition.sql} AND octet_length(n.content) <= {MAX_TEXT_BYTES}"
-            f" AND ({like}) AND {whole}"
-            " ORDER BY n.rowid DESC LIMIT ?",
-            (value, *condition.params, *patterns, *whole_params, MAX_FOUND_ROWS),
+            f"SELECT n.rowid, {as_bytes('n.id')}, CAST(n.content AS BLOB) FROM nodes n"
+            f" WHERE {where} AND octet_length(n.content) <= {MAX_TEXT_BYTES} ORDER BY n.rowid DESC LIMIT ?",
+            (*(value for condition in conditions for value in condition.params), limit_rows),
         )
-        return [text_of(row[0]) for row in rows if holds(piece, text_of(row[1]))]
+        return {int(str(row[0])): text_of(row[1]) for row in rows if holds(piece, text_of(row[2]))}
 
 
-def _like(piece: Piece) -> tuple[str, tuple[SQLValue, ...]]:
+def _without_word(condition: Condition, piece: Piece, terms: Sequence[Term]) -> Condition:
+    """The condition, and that the memory does not hold the piece's word whole."""
+    if piece.kind != "part" or piece.term is None or not terms:
+        return condition
+    word = quoted(terms[piece.term].text)
+    return Condition(f"{condition.sql} AND {NOT_MATCHING}", (*condition.params, word))
+
+
+def _like(piece: Piece) -> Condition:
     """Picks texts worth a closer look; LIKE folds only ASCII letters, so other cases are spelled out."""
     if piece.kind == "pair":
-        return "instr(n.content, ?)", (piece.text,)
+        return Condition("instr(n.content, ?)", (piece.text,))
     spellings = {piece.text}
     if not piece.text.isascii():
         spellings |= {piece.text.lower(), piece.text.upper(), piece.text.capitalize()}
@@ -153,7 +173,7 @@ def _like(piece: Piece) -> tuple[str, tuple[SQLValue, ...]]:
     like = " OR ".join(["n.content LIKE ? ESCAPE '\\'"] * len(escaped))
     if (piece.is_short or piece.kind == "name") and piece.text.isascii():
         like = f"{_MAY_GLUE} AND ({like})"
-    return like, tuple(f"%{text}%" for text in escaped)
+    return Condition(like, tuple(f"%{text}%" for text in escaped))
 
 
 def _escaped(text: str) -> str:

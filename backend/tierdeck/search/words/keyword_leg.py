@@ -6,6 +6,7 @@ represent. Spec: SPEC-09.04
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 
@@ -34,6 +35,7 @@ from tierdeck.search.words.typed_word import completion
 from tierdeck.search.words.word_hit import WordHit
 from tierdeck.search.words.word_source import WordSource
 from tierdeck.search.words.written_forms import WrittenForms
+from tierdeck.terms.normal_form import normal_form
 from tierdeck.terms.pieces import MAX_PIECE_CHARS, Piece, pieces_of
 from tierdeck.terms.term_index import TermIndex
 
@@ -160,6 +162,7 @@ class KeywordLeg:
             store_rows=self._store_rows,
             budget_rows=PICK_ROWS if self._large else None,
         )
+        self._query = self._with_other_forms(self._query)
         ids: list[str] = []
         for attempt in attempts(
             self._query, terms, self._has_words, is_typing=self._is_typing, words_with=self._words_with()
@@ -220,6 +223,7 @@ class KeywordLeg:
             return self._words.best(match.pool, self._condition, limit_rows)
         rows = sum(term.rows for term in terms.used if term.picks)
         rows += sum(self._counts.rows_of_word(term.text, self._store_rows) for term in terms.returned)
+        rows += sum(self._counts.rows_of_word(form, self._store_rows) for form in self._query.forms)
         if attempt.prefix is not None:
             rows += self._counts.rows(f"{quoted(terms.used[attempt.prefix].text)} *", self._store_rows)
         return self._large.best(match, rows, PRESELECT_FACTOR * limit_rows)
@@ -253,6 +257,22 @@ class KeywordLeg:
     def _is_beginning(self, typed: str) -> bool:
         # FTS5 joins all that begin so, which a large store's list of words spares.
         return bool(self._words_with()(typed)) or self._forms.begin(typed)
+
+    def _with_other_forms(self, query: Query) -> Query:
+        """The query with those typed forms that the index tells from the normal one; a phrase in the one it has."""
+        forms = [
+            form for form in query.forms if self._tokenizer.key(form) != self._tokenizer.key(normal_form(form))
+        ]
+        typed = {normal_form(form): form for form in query.forms}
+        phrases = tuple(self._in_a_form(phrase, typed.get(phrase, phrase)) for phrase in query.phrases)
+        return replace(query, forms=tuple(forms), phrases=phrases)
+
+    def _in_a_form(self, phrase: str, typed: str) -> str:
+        """The phrase, typed so, in the first form in which a memory holds it: it can be asked for in one only."""
+        if typed.isascii():
+            return phrase
+        forms = (phrase, typed, unicodedata.normalize("NFD", phrase))
+        return next((form for form in forms if self._counts.rows_of_word(form, 1)), phrase)
 
     def _has_words(self, text: str) -> bool:
         return bool(self._tokenizer.key(text))

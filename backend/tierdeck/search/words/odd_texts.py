@@ -1,0 +1,67 @@
+"""Which memories' texts are not in normal form, so that SQL can't tell which of them hold a word typed in it.
+
+Found out once for each state of a store: to read all texts that are not ASCII takes 20 ms for 16 MB.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from weakref import WeakKeyDictionary
+
+import apsw
+
+from tierdeck.store.rows import SQLValue, text_of
+from tierdeck.terms.normal_form import normal_form
+
+# 30 to 80 ms for each piece that is looked for.
+MAX_ODD_BYTES = 2_000_000
+_MAX_KEPT = 16
+
+_Key = tuple[str, SQLValue]
+
+
+@dataclass(frozen=True, slots=True)
+class OddTexts:
+    """Their row numbers, newest first, up to `MAX_ODD_BYTES` of text; `is_all`: there are no more."""
+
+    rows: tuple[int, ...]
+    is_all: bool = True
+
+
+# By connection: see `kept_counts`.
+_KEPT: WeakKeyDictionary[apsw.Connection, tuple[int, dict[_Key, OddTexts]]] = WeakKeyDictionary()
+
+
+def odd_texts(conn: apsw.Connection, where: str, value: SQLValue, max_text_bytes: int) -> OddTexts:
+    """Those among the memories that meet a condition on `nodes n`, no text longer than that.
+
+    Args:
+        where: SQL with one parameter, `value`.
+    """
+    version = int(conn.pragma("data_version"))
+    kept = _KEPT.get(conn)
+    if kept is None or kept[0] != version or len(kept[1]) >= _MAX_KEPT:
+        kept = _KEPT[conn] = (version, {})
+    if (where, value) not in kept[1]:
+        rows = conn.execute(
+            f"SELECT n.rowid, CAST(n.content AS BLOB) FROM nodes n WHERE {where}"
+            " AND octet_length(n.content) > length(n.content) AND octet_length(n.content) <= ?"
+            " ORDER BY n.rowid DESC",
+            (value, max_text_bytes),
+        )
+        kept[1][where, value] = _odd(rows)
+    return kept[1][where, value]
+
+
+def _odd(rows: Iterable[tuple[SQLValue, ...]]) -> OddTexts:
+    found: list[int] = []
+    left = MAX_ODD_BYTES
+    for rowid, content in rows:
+        text = text_of(content)
+        if normal_form(text) is not text:
+            left -= len(content) if isinstance(content, bytes) else 0
+            if left < 0:
+                return OddTexts(tuple(found), is_all=False)
+            found.append(int(str(rowid)))
+    return OddTexts(tuple(found))

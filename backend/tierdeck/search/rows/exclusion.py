@@ -41,9 +41,15 @@ class Exclusion:
         for node_id, text in self._memories.texts(ids):
             if len(text) >= MAX_SCORED_CHARS:  # not all of it was read
                 long.append(node_id)
-            elif self._holds(self._tokenizer.words(text)):
+            elif self.holds(text):
                 holding.add(node_id)
         return holding.union(self._by_index(long)) if long else holding
+
+    def holds(self, text: str) -> bool:
+        """Whether an excluded word or phrase stands in the text."""
+        tokens = self._tokenizer.words(text)
+        there = set(tokens)
+        return any(there.issuperset(key) and (len(key) == 1 or _stands(key, tokens)) for key in self._keys)
 
     def _by_index(self, ids: list[str]) -> list[str]:
         rows = self._conn.execute(
@@ -52,10 +58,6 @@ class Exclusion:
             (self._match, json.dumps(ids)),
         )
         return [text_of(row[0]) for row in rows]
-
-    def _holds(self, tokens: Sequence[str]) -> bool:
-        there = set(tokens)
-        return any(there.issuperset(key) and (len(key) == 1 or _stands(key, tokens)) for key in self._keys)
 
 
 def _stands(key: tuple[str, ...], tokens: Sequence[str]) -> bool:

@@ -21,6 +21,7 @@ from tierdeck.search.query.query import Query
 from tierdeck.search.query.terms import MAX_MEASURED, Terms, choose_terms
 from tierdeck.search.query.tokens import Tokenizer
 from tierdeck.search.rows.condition import Condition
+from tierdeck.search.rows.exclusion import Exclusion
 from tierdeck.search.rows.read_memories import ReadMemories
 from tierdeck.search.rows.word_counts import WordCounts
 from tierdeck.search.words.attempts import MIN_PREFIX_CHARS, Attempt, attempts, growing_word
@@ -72,9 +73,11 @@ class KeywordLeg:
         self._counts = WordCounts(conn, store_rows)
         self._texts = TextHits(conn, memories, self._counts, self._tokenizer)
         self._large: LargePool | None = None
+        self._exclusion: Exclusion | None = None
         if self._counts.is_large and not query.is_raw:
             self._condition = but_excluded
             self._large = LargePool(conn, self._words, memories, self._texts.hits, but_excluded, query.excluded)
+            self._exclusion = Exclusion(conn, but_excluded, query.excluded, memories) if query.excluded else None
         self._look = look
         self._index = index
         self._attempt = Attempt(Terms(()), None)
@@ -126,7 +129,8 @@ class KeywordLeg:
 
     @property
     def _forms(self) -> WrittenForms:
-        return WrittenForms(self._conn, self._tokenizer, self._condition)
+        is_kept_out = self._exclusion.holds if self._exclusion else None
+        return WrittenForms(self._conn, self._tokenizer, self._condition, is_kept_out)
 
     @property
     def _leads_nowhere(self) -> bool:
@@ -311,15 +315,12 @@ class KeywordLeg:
         words = [term.text for term in terms]
         pieces = pieces_of(words, self._query.pieces, self._query.words_text, prefix=self._attempt.prefix)
         self._inside = self._look.find(pieces, terms, self._condition, limit_rows)
-        if self._large is not None and self._query.excluded:
-            self._inside = self._without_excluded(self._inside)
+        if self._exclusion is not None:
+            out = self._exclusion.holding(self._inside.hits.keys())
+            kept = {node_id: hit for node_id, hit in self._inside.hits.items() if node_id not in out}
+            self._inside = replace(self._inside, hits=kept)
         hits = self._inside.hits
         return sorted(hits, key=lambda node_id: (-_worth(hits[node_id], None), node_id))[:limit_rows]
-
-    def _without_excluded(self, inside: Inside) -> Inside:
-        texts = self._query.excluded
-        out = self._hits(match_words(texts, picking=range(len(texts))), inside.hits.keys())
-        return replace(inside, hits={node_id: hit for node_id, hit in inside.hits.items() if node_id not in out})
 
     def _raw_pool(self, limit_rows: int) -> list[str]:
         text = self._query.words_text

@@ -45,14 +45,22 @@ class Form:
 class WrittenForms:
     """Looks into the texts of one snapshot; what stands in a secret is no form."""
 
-    def __init__(self, conn: apsw.Connection, tokenizer: Tokenizer, condition: Condition) -> None:
+    def __init__(
+        self,
+        conn: apsw.Connection,
+        tokenizer: Tokenizer,
+        condition: Condition,
+        is_kept_out: Callable[[str], bool] | None = None,
+    ) -> None:
         """
         Args:
             condition: what a memory has to meet not to be hidden.
+            is_kept_out: tells by a text that meets it whether the query keeps it out, and so hides it too.
         """
         self._conn = conn
         self._tokenizer = tokenizer
         self._condition = condition
+        self._is_kept_out = is_kept_out
 
     def counts(self, words: Sequence[str]) -> list[int]:
         """How many memories each word finds, no more than `MAX_COUNTED_ROWS` (20 µs where it finds none)."""
@@ -100,7 +108,7 @@ class WrittenForms:
         """The wanted parts of compound names in the memories with these rowids in `nodes`, by their folded form."""
         sql = f"SELECT {_TEXT}, {self._condition.sql} FROM json_each(?) j CROSS JOIN nodes n ON n.rowid = j.value"
         rows = self._conn.execute(sql, (*self._condition.params, json.dumps(list(rowids))))
-        return _forms(_bounded(rows), _part_spans, is_wanted, None)
+        return _forms(self._bounded(rows), _part_spans, is_wanted, None)
 
     def _texts_with(self, asked: str, limit_rows: int) -> Iterator[Text]:
         rows = self._conn.execute(
@@ -109,20 +117,19 @@ class WrittenForms:
             " WHERE f.content_fts MATCH ? ORDER BY f.rowid DESC LIMIT ?",
             (*self._condition.params, asked, limit_rows),
         )
-        return _bounded(rows)
+        return self._bounded(rows)
+
+    def _bounded(self, rows: Iterable[tuple[SQLValue, ...]]) -> Iterator[Text]:
+        chars = 0
+        for content, meets in rows:
+            text = text_of(content)
+            yield text, bool(meets) and not (self._is_kept_out and self._is_kept_out(text))
+            chars += len(text)
+            if chars > _MAX_CHARS_IN_ALL:
+                return
 
 
 _TEXT = as_bytes(f"substr(n.content, 1, {_MAX_TEXT_CHARS})")
-
-
-def _bounded(rows: Iterable[tuple[SQLValue, ...]]) -> Iterator[Text]:
-    chars = 0
-    for content, is_shown in rows:
-        text = text_of(content)
-        yield text, bool(is_shown)
-        chars += len(text)
-        if chars > _MAX_CHARS_IN_ALL:
-            return
 
 
 def _forms(

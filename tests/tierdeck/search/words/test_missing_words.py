@@ -10,6 +10,7 @@ from tests.tierdeck.search.memories import remember
 from tierdeck.model import NodeDraft, Tier
 from tierdeck.search import MissingWord, hybrid_search
 from tierdeck.search.answer.hit import HiddenByFilter
+from tierdeck.search.rows import word_counts
 from tierdeck.store import Store, open_store
 from tierdeck.terms.fill import fill_terms
 
@@ -139,3 +140,38 @@ def test_the_store_of_another_program_has_near_words_and_stays_as_it_is(family_s
             MissingWord("stagng", ("staging",)),
         )
     assert family_store_path.read_bytes() == before
+
+
+@pytest.fixture(params=["small", "large"])
+def either(request: pytest.FixtureRequest, store: Store, monkeypatch: pytest.MonkeyPatch) -> Store:
+    """A store that is searched as a small one, and as a large one."""
+    if request.param == "large":
+        monkeypatch.setattr(word_counts, "LARGE_FROM_ROWS", 1)
+    return store
+
+
+@pytest.mark.parametrize("has_index", [False, True])
+@pytest.mark.parametrize("hiding", ["redis -legacy", "redis tier:longterm", 'redis -"the legacy"'])
+def test_a_near_word_only_of_memories_that_are_kept_out_is_said_to_be_hidden(
+    either: Store, hiding: str, has_index: bool
+) -> None:
+    remember(
+        either,
+        NodeDraft("redis caches", tier=Tier.LONGTERM),
+        "idempotency of the legacy",
+        "getCheckoutId, the legacy",
+    )
+    if has_index:
+        fill_terms(either)
+    assert missing(either, f"idempotncy {hiding}") == (MissingWord("idempotncy", (), ("idempotency",)),)
+    if has_index:
+        assert missing(either, f"chekout {hiding}") == (MissingWord("chekout", (), ("checkout",)),)
+    remember(either, NodeDraft("idempotency", tier=Tier.LONGTERM))
+    assert missing(either, f"idempotncy {hiding}") == (MissingWord("idempotncy", ("idempotency",)),)
+
+
+def test_what_is_typed_becomes_a_word_of_a_memory_that_is_not_kept_out(either: Store) -> None:
+    remember(either, "redis and the generalizations of the legacy", "redis generalization")
+    answer = hybrid_search(either, "redis -legacy generaliz", alpha=0, is_typing=True)
+    assert [hit.row.excerpt for hit in answer.hits] == ["redis generalization"]
+    assert answer.missing == ()

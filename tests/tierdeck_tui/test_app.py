@@ -60,11 +60,11 @@ async def test_the_digits_that_no_mode_has_do_nothing(make_app: MakeApp, small_s
 
 
 async def test_keys_from_the_settings_are_what_counts(make_app: MakeApp, small_store: Path) -> None:
-    app = make_app(small_store, keyword_settings(keymap={"mode_overview": "w", "quit": "r", "reload": "q"}))
+    app = make_app(small_store, keyword_settings(keymap={"mode_overview": "i", "quit": "r", "reload": "q"}))
     async with app.run_test() as pilot:
         await pilot.press("4")
         assert app.current_mode == "search"
-        await pilot.press("w")
+        await pilot.press("i")
         assert app.current_mode == "overview"
         await pilot.press("q")
         assert app.is_running

@@ -29,6 +29,7 @@ from tierdeck_tui.messages import (
     WaitingCounted,
 )
 from tierdeck_tui.modes import CHECKPOINTS, FIRST_MODE, MODES, OVERVIEW, PROMOTIONS, SEARCH, Mode
+from tierdeck_tui.quick_turns import QuickTurns
 from tierdeck_tui.quiet_collector import QUIET_S, QuietCollector
 from tierdeck_tui.reading.console import Console
 from tierdeck_tui.reading.opening import StoreOpening
@@ -91,7 +92,7 @@ class TierdeckApp(ShellApp):
         self._screens: dict[str, FrameScreen] = {}
         self._stopped = threading.Event()
         self._is_fill_due = False
-        self._collector = QuietCollector()
+        self._collector, self._turns = QuietCollector(), QuickTurns()
 
     @property
     def deck(self) -> Console:
@@ -179,6 +180,7 @@ class TierdeckApp(ShellApp):
     def on_mount(self) -> None:
         """Show the first mode when the store is open, else say that it is being opened."""
         self._collector.start()
+        self._turns.start()
         self.set_interval(QUIET_S, self._collect)
         if isinstance(self._source, Console):
             self._use(self._source)
@@ -197,6 +199,7 @@ class TierdeckApp(ShellApp):
         """Let the background end."""
         self._stopped.set()
         self._collector.stop()
+        self._turns.stop()
 
     def _collect(self) -> None:
         is_reading = any(worker.group in READING and not worker.is_finished for worker in self.workers)

@@ -55,6 +55,26 @@ def _spans_as_written(piece: Piece, text: str, *, is_normal: bool = False) -> It
             yield start, end
 
 
+def stands_alone(word: str, text: str) -> bool:
+    """Whether a reader sees the word there, though another script or an escape sequence is glued to it.
+
+    Also where it stands by itself, in any form; not as a part of a longer name (`Go` in `letItGo`).
+
+    Args:
+        word: of one script, in normal form.
+    """
+    normal = normal_form(text)
+    if word.lower() not in normal.lower():
+        return False
+    without = veiled(text)
+    readings = dict.fromkeys((text, without, normal if without == text else normal_form(without)))
+    return any(
+        is_run_edge(reading, match.start()) and is_run_edge(reading, match.end())
+        for reading in readings
+        for match in re.finditer(re.escape(word), reading, re.IGNORECASE)
+    )
+
+
 def glued_names(text: str) -> Iterator[tuple[int, int]]:
     """Where names of several words stand that are glued to another script, as (start, end) in characters."""
     if not text.isascii():

@@ -15,6 +15,7 @@ import apsw
 
 from tierdeck.search.query.fts import Match, quoted
 from tierdeck.search.rows.condition import Condition
+from tierdeck.search.rows.exclusion import Exclusion
 from tierdeck.search.rows.read_memories import ReadMemories
 from tierdeck.search.words.word_source import WordSource
 from tierdeck.store.rows import as_bytes, text_of
@@ -37,6 +38,7 @@ class LargePool:
         holding: Callable[[Match, Sequence[str]], Collection[str]],
         condition: Condition,
         excluded: Sequence[str] = (),
+        exclusion: Exclusion | None = None,
     ) -> None:
         """
         Args:
@@ -44,6 +46,7 @@ class LargePool:
             condition: what may be shown, but for what is excluded.
             excluded: words and phrases that keep a memory out. In the condition each look would list every
                 memory that holds one, 3 µs each.
+            exclusion: the same, for what the full-text index does not know of.
         """
         self._not = f" NOT ({' OR '.join(quoted(text) for text in excluded)})" if excluded else ""
         self._conn = conn
@@ -51,6 +54,7 @@ class LargePool:
         self._memories = memories
         self._holding = holding
         self._condition = condition
+        self._exclusion = exclusion
         self.is_cut = False
 
     def best(self, match: Match, picking_rows: int, limit_rows: int) -> list[str]:
@@ -61,7 +65,7 @@ class LargePool:
         """
         if picking_rows <= PICK_ROWS and match.pool != match.together:
             meeting = partial(self._meeting, match)
-            return self._words.best(self._without(match.pool), self._condition, limit_rows, meeting)
+            return self._kept(self._words.best(self._without(match.pool), self._condition, limit_rows, meeting))
         ids: dict[str, None] = {}
         for expression in dict.fromkeys((match.together, match.scored, match.pool)):
             if expression is not None and len(ids) < limit_rows:
@@ -86,8 +90,13 @@ class LargePool:
         holding = self._holding(match, list(owners.values()))
         doubtful = [rowid for rowid in rowids if owners.get(rowid) not in holding]
         if doubtful and not self._words.are_own(doubtful):
-            return self._words.meeting(rowids, self._condition)
-        return [owners[rowid] for rowid in rowids if rowid in owners]
+            return self._kept(self._words.meeting(rowids, self._condition))
+        return self._kept([owners[rowid] for rowid in rowids if rowid in owners])
+
+    def _kept(self, ids: list[str]) -> list[str]:
+        """Those that hold no excluded word glued to something."""
+        out = self._exclusion.holding_glued(ids) if self._exclusion else ()
+        return [node_id for node_id in ids if node_id not in out] if out else ids
 
     def _first_meeting(self, match: Match, rowids: list[int], limit_rows: int) -> list[str]:
         """The same, no more than wanted, and no more rows are read than that mostly takes."""
@@ -109,7 +118,8 @@ class LargePool:
                 return ids[:limit_rows]
             below, page_rows = rows[-1], min(4 * page_rows, MAX_LOOKED_ROWS)
             if looked >= MAX_LOOKED_ROWS and not self._condition.keeps_most and self._allowed is not None:
-                return self._words.meeting(self._among(expression, self._allowed), self._condition)[:limit_rows]
+                among = self._words.meeting(self._among(expression, self._allowed), self._condition)
+                return self._kept(among)[:limit_rows]
             if looked >= MAX_LOOKED_ROWS and ids:
                 break
         self.is_cut = True

@@ -24,6 +24,7 @@ from tierdeck.store import Store, StoreKind
 VECTORS = "node_embeddings"
 NEXT_VECTORS = "node_embeddings_next"
 _BUSY_HINT = "try again when it is done; search by word works meanwhile"
+_SOURCE = "source_path"
 REBUILD_HINT = "`tierdeck embed --rebuild` makes it anew; search by word works without it"
 _DIMENSIONS = re.compile(r"embedding FLOAT\[(\d+)\]", re.IGNORECASE)
 
@@ -49,10 +50,7 @@ def open_for_writing(store: Store) -> apsw.Connection:
                 with conn:  # all of it or nothing: a half-made file has no table and is made at the next opening
                     complete(conn)
                     set_setting(conn, "index_version", INDEX_VERSION)
-            source = str(store.path.resolve())
-            if get_setting(conn, "source_path") != source:
-                with conn:
-                    set_setting(conn, "source_path", source)
+            _name_source(conn, store)
     except BaseException:
         conn.close()
         raise
@@ -149,6 +147,29 @@ def set_setting(conn: apsw.Connection, key: str, value: str | int | None) -> Non
     conn.execute("INSERT OR REPLACE INTO index_setting (key, value) VALUES (?, ?)", (key, value))
 
 
+def source_of(file: Path) -> Path | None:
+    """The store that an index file says it was made from; None when it says nothing, as while it is being made.
+
+    Raises:
+        StoreError: it can't be read.
+    """
+    with closing(db.open_untouched(file)) as conn, db.driver_errors(file, "read"):
+        found = get_setting(conn, _SOURCE) if _has_settings(conn) else None
+    return Path(found) if isinstance(found, str) else None
+
+
+def _name_source(conn: apsw.Connection, store: Store) -> None:
+    """Let the index say whose it is; that of a copied store still names the store it was copied from."""
+    source = str(store.path.resolve())
+    if _has_settings(conn) and get_setting(conn, _SOURCE) != source:
+        with conn:
+            set_setting(conn, _SOURCE, source)
+
+
+def _has_settings(conn: apsw.Connection) -> bool:
+    return conn.execute("SELECT 1 FROM sqlite_master WHERE name = 'index_setting'").fetchone() is not None
+
+
 def _open(path: Path, *, is_writing: bool) -> apsw.Connection:
     try:
         return db.open_index(path, is_writing=is_writing)
@@ -232,7 +253,7 @@ def _copy_beside(path: Path, store: Store) -> None:
     part.unlink(missing_ok=True)
     try:
         with closing(db.open_untouched(beside)) as source:
-            db.copy_database(source, part)
+            db.copy_database(source, part, lambda copy: _name_source(copy, store))
         part.replace(path)
     except StoreError:  # what can't be copied is made anew, as everything in an index can be
         part.unlink(missing_ok=True)

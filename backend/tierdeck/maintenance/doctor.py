@@ -80,7 +80,7 @@ def _looks(store: Store, settings: EmbeddingSettings, *, is_thorough: bool) -> I
     yield "vector-bits", lambda: check_bits(store, is_thorough=is_thorough)
     yield "extra-terms", lambda: check_terms(store, is_thorough=is_thorough)
     yield "word-list", lambda: check_words(store, is_thorough=is_thorough)
-    yield "cache", check_cache
+    yield "cache", lambda: check_cache(store)
     yield "size", lambda: check_size(store)
 
 

@@ -10,14 +10,15 @@ import apsw
 from tierdeck import db
 from tierdeck.config import EmbeddingSettings
 from tierdeck.embed.coverage import Coverage, coverage
-from tierdeck.errors import StoreError
-from tierdeck.index.file import VECTORS, dimensions_of, get_setting, index_errors, open_for_reading
+from tierdeck.errors import DamagedStoreError, NotAStoreError, StoreError
+from tierdeck.index.file import VECTORS, dimensions_of, get_setting, index_errors, open_for_reading, source_of
 from tierdeck.index.path import SUFFIX, cache_folder, cached_index_path, index_path
 from tierdeck.maintenance.health import DETAILS, REBUILD_BITS, REBUILD_TERMS, Check
 from tierdeck.maintenance.term_checks import are_of_terms, as_opened, unusable_terms
 from tierdeck.store import Store
 
 _EMBED = "tierdeck embed"
+_DELETE_ORPHANS = "delete those whose store will not come back"  # it may lie on a disk that is not there today
 LOOKED_THROUGH_BYTES = 1 << 30  # an index up to here is read through in a second or two
 
 
@@ -109,16 +110,17 @@ def check_bits(store: Store, *, is_thorough: bool) -> Check:
     return Check("vector-bits", "ok", "the bits of the vectors are those of the vectors")
 
 
-def check_cache() -> Check:
-    """Index files in the cache whose store is gone, was replaced, or was moved."""
+def check_cache(store: Store) -> Check:
+    """Index files in the cache whose store is gone, was replaced, or was moved; never this store's own."""
+    own = cached_index_path(store.path)
     files = sorted(cache_folder().glob(f"*{SUFFIX}"))
-    orphans = [file for file in files if _is_orphan(file)]
+    orphans = {file: why for file in files if file != own and (why := _why_orphan(file)) is not None}
     if not orphans:
-        return Check("cache", "ok", f"{len(files)} index files in the cache, each of a store that is there")
-    size = sum(_bytes(file) for file in orphans)
-    details = tuple(f"{file}: made from {_source(file) or 'an unknown store'}" for file in orphans[:DETAILS])
-    text = f"{len(orphans)} of {len(files)} index files in {cache_folder()} belong to no store ({size:,} bytes)"
-    return Check("cache", "info", text, "delete them", details)
+        return Check("cache", "ok", f"{len(files)} index files in the cache, none of a store that is gone")
+    size = sum(map(_bytes, orphans))
+    text = f"{len(orphans)} of {len(files)} index files in {cache_folder()} are of no store that is there"
+    details = tuple(f"{file}: {why}" for file, why in orphans.items())[:DETAILS]
+    return Check("cache", "info", f"{text} ({size:,} bytes)", _DELETE_ORPHANS, details)
 
 
 def check_size(store: Store) -> Check:
@@ -145,22 +147,20 @@ def _bytes(path: Path) -> int:
     return sum(file.stat().st_size for file in files if file.exists())
 
 
-def _is_orphan(file: Path) -> bool:
-    source = _source(file)
-    if source is None:
-        return True
+def _why_orphan(file: Path) -> str | None:
+    """Why an index file is of no store that is there; None when it is of one, or that can't be told just now."""
     try:
-        return cached_index_path(source) != file
-    except OSError:
-        return True
-
-
-def _source(file: Path) -> Path | None:
-    """The store that the index file says it was made from; None when it can't be read."""
-    try:
-        with closing(db.open_untouched(file)) as conn, db.driver_errors(file, "read"):
-            tables = conn.execute("SELECT 1 FROM sqlite_master WHERE name = 'index_setting'").fetchall()
-            found = get_setting(conn, "source_path") if tables else None
-    except StoreError:
+        source = source_of(file)
+    except (NotAStoreError, DamagedStoreError):
+        return "damaged, whose it was can't be told"
+    except StoreError:  # a program holds it
         return None
-    return Path(found) if isinstance(found, str) else None
+    if source is None:
+        return None
+    try:
+        is_its = cached_index_path(source) == file
+    except (FileNotFoundError, NotADirectoryError):
+        return f"made from {source}, which is gone"
+    except OSError:  # what may not be looked at may be there
+        return None
+    return None if is_its else f"made from {source}, where another file lies now"

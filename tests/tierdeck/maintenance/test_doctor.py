@@ -331,7 +331,7 @@ def test_an_index_file_whose_store_is_gone_is_listed(store: Store, tmp_path: Pat
             conn.execute("INSERT INTO index_setting VALUES ('source_path', ?)", (str(source.resolve()),))
             conn.commit()
     check = look(store).check("cache")
-    assert check.details == (f"{gone}: made from {tmp_path / 'gone.db'}",)
+    assert check.details == (f"{gone}: made from {tmp_path / 'gone.db'}, which is gone",)
 
 
 def test_an_index_file_that_is_none_is_bad_and_the_rest_is_still_looked_at(store: Store) -> None:

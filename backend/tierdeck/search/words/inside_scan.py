@@ -138,9 +138,10 @@ class InsideScan:
         found = self._seen(piece, (among, shown, _like(piece)), MAX_FOUND_ROWS)
         odd = odd_texts(self._conn, where, value, MAX_TEXT_BYTES)
         self._knows_all_odd &= odd.is_all
-        if odd.rows:
-            among = Condition("n.rowid IN (SELECT value FROM json_each(?))", (json.dumps(odd.rows),))
-            found |= self._seen(piece, (among, shown), len(odd.rows))
+        rows = odd.rows_with(piece.text)
+        if rows:
+            among = Condition("n.rowid IN (SELECT value FROM json_each(?))", (json.dumps(rows),))
+            found |= self._seen(piece, (among, shown), len(rows))
         return [found[rowid] for rowid in sorted(found, reverse=True)[:MAX_FOUND_ROWS]]
 
     def _seen(self, piece: Piece, conditions: Sequence[Condition], limit_rows: int) -> dict[int, str]:

@@ -1,18 +1,24 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from textual.message import Message
 
+from tests.tierdeck.embed_server import EmbedServer
 from tests.tierdeck_tui.conftest import MakeApp
 from tierdeck.config import EmbeddingSettings, Settings
+from tierdeck.embed import make_embedder
 from tierdeck.embed.coverage import coverage
+from tierdeck.embed.indexer import run_indexer
 from tierdeck.index.path import index_path
 from tierdeck.model import NodeDraft
-from tierdeck.store import add_node, add_nodes, open_store
+from tierdeck.store import Store, add_node, add_nodes, open_store
+from tierdeck.store.settings import set_setting
 from tierdeck.terms.term_index import terms_of
+from tierdeck_tui import background
 from tierdeck_tui.background import bring_up_meaning, fill_index, watch_store
 from tierdeck_tui.messages import BackgroundFailed, IndexFilled, IndexMoved, MeaningChanged, StoreChanged
 from tierdeck_tui.reading.console import Console
@@ -151,3 +157,82 @@ async def test_leaving_while_the_index_is_filled_leaves_it_usable(make_app: Make
     with open_store(path) as store:
         found = coverage(store, _LOCAL.embedding)
         assert found.embedded + found.pending == 3_000
+
+
+@pytest.fixture
+def server() -> Iterator[EmbedServer]:
+    with EmbedServer() as running:
+        yield running
+
+
+def _give_to_remote(store: Store, settings: EmbeddingSettings) -> None:
+    """As `embed --provider openai --model paid --dimensions 8` does in another process."""
+    for key, value in (("provider", "openai"), ("model", "paid"), ("dimensions", "8")):
+        set_setting(store, f"embedding_{key}", value)
+    report = run_indexer(store, make_embedder(settings, store), settings)
+    assert report.pending == 0
+
+
+def _models(store: Store, settings: EmbeddingSettings) -> dict[str, int]:
+    return dict(coverage(store, settings).by_model)
+
+
+@pytest.fixture
+def auto(server: EmbedServer, monkeypatch: pytest.MonkeyPatch) -> Settings:
+    """Settings that leave the model to the store."""
+    monkeypatch.setenv("TIERDECK_TEST_KEY", "any")
+    return Settings(embedding=EmbeddingSettings(base_url=server.base_url, api_key_env="TIERDECK_TEST_KEY"))
+
+
+def test_vectors_of_another_model_that_somebody_chose_meanwhile_stay(small_store: Path, auto: Settings) -> None:
+    told: list[Message] = []
+    with open_store(small_store) as store, open_store(small_store) as other:
+        deck = Console(store, auto)
+        bring_up_meaning(deck, told.append)
+        fill_index(deck, told.append, threading.Event())
+        _give_to_remote(other, auto.embedding)
+        add_node(other, NodeDraft("one more"))
+        told.clear()
+        fill_index(deck, told.append, threading.Event())
+        assert [type(message) for message in told] == [MeaningChanged]
+        embedder = deck.embedder()
+        assert embedder is not None
+        assert (embedder.name, embedder.is_remote) == ("paid", True)
+        assert _models(store, auto.embedding) == {"paid": 20}
+
+
+def test_a_run_with_the_model_before_ends_without_its_vectors(
+    small_store: Path, auto: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(background, "LOOK_S", 0.0)
+    told: list[Message] = []
+    with open_store(small_store) as store, open_store(small_store) as other:
+        deck = Console(store, auto)
+        bring_up_meaning(deck, told.append)
+
+        def tell(message: Message) -> None:
+            told.append(message)
+            if isinstance(message, IndexMoved) and not given:
+                given.append(True)
+                _give_to_remote(other, auto.embedding)
+
+        given: list[bool] = []
+        fill_index(deck, tell, threading.Event())
+        assert given
+        assert _models(store, auto.embedding) == {"paid": 20}
+        assert isinstance(told[-1], MeaningChanged)
+
+
+def test_a_model_that_was_chosen_without_its_key_here_is_said_and_none_is_used(
+    small_store: Path, auto: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with open_store(small_store) as store, open_store(small_store) as other:
+        deck = Console(store, auto)
+        bring_up_meaning(deck, lambda _: None)
+        _give_to_remote(other, auto.embedding)
+        monkeypatch.delenv("TIERDECK_TEST_KEY")
+        fill_index(deck, lambda _: None, threading.Event())
+        assert deck.embedder() is None
+        assert "TIERDECK_TEST_KEY" in deck.meaning_state().detail
+        assert not deck.has_other_model()
+        assert _models(store, auto.embedding) == {"paid": 20}

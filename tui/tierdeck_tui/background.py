@@ -32,12 +32,15 @@ from tierdeck_tui.reading.promotion_facts import count_waiting
 
 if TYPE_CHECKING:
     from tierdeck.embed.embed_report import EmbedProgress
+    from tierdeck.embed.embedder import Embedder
 
 WATCH_S = 1.0
 # Of a million memories the candidates take most of a second to count: at most a twentieth of the time goes there.
 WAITING_SHARE = 20
 # The header follows the index no faster than a person reads.
 PROGRESS_S = 0.25
+# Whether the store was given to another model, while texts are embedded.
+LOOK_S = 0.1
 # Small batches: each holds the interpreter for some milliseconds that the screen would wait for.
 BATCH_ROWS = 16
 EVERYTHING = NodeFilter(include_archived=True)
@@ -57,40 +60,73 @@ def bring_up_meaning(deck: Console, post: Post) -> None:
 def fill_index(deck: Console, post: Post, stopped: threading.Event) -> None:
     """Bring the extra terms up to the store, and embed what has no vector yet, where the model is local.
 
-    Run it in a worker. A remote model never runs by itself: memories leave this machine only when asked to.
+    Run it in a worker. A remote model never runs by itself: memories leave this machine only when asked to. Where
+    another program gave the store to another model, that one is loaded here too, and what was begun with the one
+    before is left: it would end with the vectors of that one in place of those that may have been paid for.
     """
+    if deck.has_other_model():
+        bring_up_meaning(deck, post)
     embedder = deck.embedder()
     if stopped.is_set():
         return
     if embedder is None or embedder.is_remote:
         _fill_terms(deck, post, stopped)
-        return
+    else:
+        _embed(deck, embedder, post, stopped)
+
+
+def _embed(deck: Console, embedder: Embedder, post: Post, stopped: threading.Event) -> None:
     from tierdeck.embed.indexer import run_indexer  # numpy, which the model has brought in by now
 
-    told_at_s = 0.0
-
-    def tell(progress: EmbedProgress) -> None:
-        nonlocal told_at_s
-        now_s = time.monotonic()
-        if now_s - told_at_s >= PROGRESS_S:
-            told_at_s = now_s
-            post(IndexMoved(progress.done, progress.total))
-
+    lookout = _Lookout(deck)
     try:
         report = run_indexer(
             deck.store,
             embedder,
             deck.settings.embedding,
-            on_progress=tell,
-            should_stop=stopped.is_set,
+            on_progress=_Teller(post),
+            should_stop=lambda: stopped.is_set() or lookout.sees_other_model(),
             batch_rows=BATCH_ROWS,
         )
     except TierdeckError as e:
         deck.index()  # says in the meaning state whether search by meaning still works
         post(BackgroundFailed(e))
     else:
-        if not stopped.is_set():
+        if stopped.is_set():
+            return
+        if deck.has_other_model():
+            fill_index(deck, post, stopped)
+        else:
             post(IndexFilled(report.embedded))
+
+
+class _Lookout:
+    """Asks the store now and then whether it was given to another model."""
+
+    def __init__(self, deck: Console) -> None:
+        self._deck = deck
+        self._looked_at_s = 0.0
+
+    def sees_other_model(self) -> bool:
+        now_s = time.monotonic()
+        if now_s - self._looked_at_s < LOOK_S:
+            return False
+        self._looked_at_s = now_s
+        return self._deck.has_other_model()
+
+
+class _Teller:
+    """Posts how far the indexer is, no faster than that is read."""
+
+    def __init__(self, post: Post) -> None:
+        self._post = post
+        self._told_at_s = 0.0
+
+    def __call__(self, progress: EmbedProgress) -> None:
+        now_s = time.monotonic()
+        if now_s - self._told_at_s >= PROGRESS_S:
+            self._told_at_s = now_s
+            self._post(IndexMoved(progress.done, progress.total))
 
 
 def _fill_terms(deck: Console, post: Post, stopped: threading.Event) -> None:

@@ -5,8 +5,10 @@ from pathlib import Path
 import pytest
 
 from tests.tierdeck_tui.conftest import MakeApp
-from tests.tierdeck_tui.screens.search_host import Seen, words_only
+from tests.tierdeck_tui.screens.search_host import DEBOUNCE_MS, Seen, words_only
+from tests.tierdeck_tui.settled import until
 from tests.tierdeck_tui.test_app import screen_text
+from tierdeck.config import ConsoleSettings, EmbeddingSettings, Settings
 from tierdeck.model import NodeDraft, NodeFilter, NodeType, Tier
 from tierdeck.promote.moves.override import archive_nodes
 from tierdeck.search import hybrid_search, parse_query
@@ -278,3 +280,22 @@ async def test_an_error_of_the_store_is_shown_and_the_rows_stay(seen: Seen) -> N
     await seen.press("r")
     assert seen.status.startswith("error: ")
     assert seen.rows() == before
+
+
+async def test_a_memory_of_another_program_is_found_by_meaning_as_soon_as_it_has_its_vector(
+    tmp_path: Path, make_app: MakeApp
+) -> None:
+    path = tmp_path / "memory.db"
+    with open_store(path, create=True) as store:
+        add_nodes(store, [NodeDraft("invoices are paid by hand"), NodeDraft("the cache is warmed at night")])
+    settings = Settings(
+        embedding=EmbeddingSettings(provider="local"), console=ConsoleSettings(debounce_ms=DEBOUNCE_MS)
+    )
+    app = make_app(path, settings)
+    async with app.run_test(size=(120, 32)) as pilot:
+        seen = Seen(app, pilot)
+        await until(pilot, lambda: seen.app.deck.index() is not None)
+        await seen.ask("money back for customers")
+        with open_store(path) as other:
+            add_nodes(other, [NodeDraft("refunds go to customers")])
+        await until(pilot, lambda: any("refunds" in row and "[no vector]" not in row for row in seen.rows()))

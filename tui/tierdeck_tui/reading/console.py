@@ -63,6 +63,7 @@ class Console:
         # not wait for it.
         self._index_lock = threading.Lock()
         self._embedder: Embedder | None = None
+        self._choice: tuple[str, str, int] | None = None
         self._index: VectorIndex | None = None
         self._meaning = LOADING
         self._is_closed = False
@@ -99,9 +100,13 @@ class Console:
         from tierdeck.embed.make import make_embedder  # numpy and the model only when they are wanted
 
         try:
+            choice = self._chosen_model()
+            with self._lock:
+                self._choice = choice
             embedder = make_embedder(self.settings.embedding, self.store)
         except TierdeckError as e:
             with self._lock:
+                self._embedder = None
                 # On the screen the sentence stands below the word Meaning; what was being done is clear.
                 why = e.message.removeprefix("embed: ")
                 self._meaning = MeaningState("keyword only", why, e.hint or "", "no embedding model")
@@ -110,6 +115,21 @@ class Console:
             self._embedder = embedder
             self._meaning = MeaningState("ready", embedder.name)
         return embedder
+
+    def has_other_model(self) -> bool:
+        """Whether somebody gave the store to another model since this one was loaded; asks the store, 0.1 ms."""
+        with self._lock:
+            choice = self._choice
+        try:
+            return choice is not None and choice != self._chosen_model()
+        except TierdeckError:
+            return False  # whoever reads the store next says so
+
+    def _chosen_model(self) -> tuple[str, str, int]:
+        from tierdeck.embed.make import chosen_model
+
+        choice = chosen_model(self.settings.embedding, self.store)
+        return choice.provider, choice.name, choice.dimensions
 
     def operator(self) -> str:
         """Who signs what a person changes."""

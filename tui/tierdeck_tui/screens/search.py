@@ -84,8 +84,8 @@ class SearchScreen(PaneScreen, AskingScreen):
             self._panes.detail.reload()
 
     def meaning_changed(self) -> None:
-        """Search again what had to do without meaning."""
-        if self._answer is not None and self._answer.degraded:
+        """Search again: by meaning what had to do without it, and among memories that have their vectors by now."""
+        if self._answer is not None:
             self._ask(keep_cursor=True)
 
     # Asking.

@@ -191,6 +191,18 @@ async def test_a_provider_that_fails_leaves_the_words_and_its_own_words_are_show
     assert "off" in "".join(remote.painted()[2])
 
 
+async def test_the_pane_says_why_of_the_newest_answer_also_where_the_rows_are_the_same(
+    remote: Seen, server: EmbedServer
+) -> None:
+    server.fault_for = lambda text: Fault(403, message="denied")
+    await remote.press("slash")
+    await remote.type("refund")
+    assert "Enter sends the query to m" in remote.detail_text
+    await remote.press("enter")
+    await until(remote.pilot, lambda: "denied" in remote.detail_text)
+    assert "Enter sends" not in remote.detail_text
+
+
 async def test_without_a_model_the_balance_says_off_and_moving_it_changes_no_order(
     db: Path, make_app: MakeApp
 ) -> None:

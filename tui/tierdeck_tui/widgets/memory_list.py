@@ -108,11 +108,17 @@ class MemoryList(CursorList):
         return tuple(self._marked)
 
     def show_rows(self, rows: Sequence[Row], *, alpha: float = 0.0, keep_cursor: bool = False) -> None:
-        """Show these rows only, the cursor on the same memory if asked for and there, else on the first."""
+        """Show these rows only, the cursor on the same memory if asked for and there, else on the first.
+
+        What is looked at is posted even where it is the same row: the answer that it stands in is another one.
+        """
         self._pages, self._asked_rows = None, None
         self._request += 1
         self._alpha = alpha
+        before = self.cursor_row
         self._take(rows, 0, len(rows), keep_cursor=keep_cursor)
+        if before is not None and self.cursor_row == before:
+            self.post_message(self.Highlighted(self, before))
 
     def show_pages(self, pages: MemoryPages, *, keep_cursor: bool = False) -> None:
         """Show a list of the store; the old rows stay until its first page was read."""

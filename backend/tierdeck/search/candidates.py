@@ -18,7 +18,7 @@ from tierdeck.search.answer.dressing import Dressing
 from tierdeck.search.answer.hidden import MAX_COUNTED, MAX_COUNTED_OF_LARGE, hidden_by_filters
 from tierdeck.search.answer.hit import Flag, HiddenByFilter, Hit, MissingWord
 from tierdeck.search.query.query import Query, with_as_words
-from tierdeck.search.rows.condition import condition_of
+from tierdeck.search.rows.condition import Condition, condition_of
 from tierdeck.search.rows.exclusion import Exclusion
 from tierdeck.search.rows.read_memories import ReadMemories
 from tierdeck.search.rows.row_count import store_rows
@@ -62,7 +62,10 @@ class Ask:
 
 @dataclass(frozen=True, slots=True)
 class Candidates:
-    """What the snapshot gave: hits without their combined score, in no order."""
+    """What the snapshot gave: hits without their combined score, in no order.
+
+    `meaning_note` is to be said where meaning alone decides.
+    """
 
     hits: tuple[Hit, ...]
     notes: tuple[str, ...]
@@ -70,6 +73,7 @@ class Candidates:
     store_rows: int
     missing: tuple[MissingWord, ...] = ()
     dressing: Dressing | None = None
+    meaning_note: str | None = None
 
 
 def read_candidates(conn: apsw.Connection, ask: Ask) -> Candidates:
@@ -142,7 +146,9 @@ def _gather(conn: apsw.Connection, ask: Ask, all_rows: int) -> Candidates:
     has_few_words = ask.has_keyword and sum(hit.keyword is not None for hit in hits) < ask.limit_rows
     missing = keyword.missing() if has_few_words else ()
     dressing = Dressing(memories, keyword.marker(), [hit.row.id for hit in hits])
-    return Candidates(hits, (*_notes(ask, keyword, hits), *slow), hidden, all_rows, missing, dressing)
+    notes = (*_notes(ask, keyword, hits), *slow)
+    meaning_note = _meaning_note(conn, ask, condition, hits, memories, all_rows)
+    return Candidates(hits, notes, hidden, all_rows, missing, dressing, meaning_note)
 
 
 def _scored(
@@ -163,6 +169,22 @@ def _scored(
             flags.add("embedding-off")
         hits.append(Hit(row, 0.0, words.get(node_id), semantic, frozenset(flags)))
     return tuple(hits)
+
+
+def _meaning_note(
+    conn: apsw.Connection,
+    ask: Ask,
+    condition: Condition,
+    hits: Collection[Hit],
+    memories: ReadMemories,
+    all_rows: int,
+) -> str | None:
+    """How many memories have no vector; at another balance each hit has a flag that says so."""
+    if ask.meaning is None:
+        return None
+    has_exclusions = bool(ask.query.excluded)
+    found = ask.meaning.without_vector(conn, condition, hits, memories, all_rows, has_exclusions=has_exclusions)
+    return found.sentence(has_filters=has_exclusions or ask.node_filter != NodeFilter())
 
 
 def head_flags(row: NodeRow) -> frozenset[Flag]:

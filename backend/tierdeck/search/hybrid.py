@@ -123,7 +123,8 @@ def rerank(answer: SearchAnswer, alpha: float) -> SearchAnswer | None:
 
 def _at(answer: SearchAnswer, alpha: float) -> SearchAnswer:
     hits = _shown(answer.candidates, alpha, answer.limit_rows, answer.dressed)
-    notes = tuple(_noted(note, alpha) for note in answer.notes)
+    others = (_noted(note, alpha) for note in answer.notes if note != answer.meaning_note)
+    notes = (*_alone(answer.meaning_note, alpha), *others)
     return replace(answer, alpha=alpha, asked_alpha=alpha, hits=hits, notes=notes)
 
 
@@ -131,6 +132,11 @@ def _noted(note: str, alpha: float) -> str:
     """A note as it is true at this alpha."""
     plain = note.removesuffix(BY_MEANING)
     return plain + BY_MEANING if alpha > 0 and plain.endswith(NO_WORD) else plain
+
+
+def _alone(note: str | None, alpha: float) -> tuple[str, ...]:
+    """What is said only where meaning alone decides."""
+    return () if note is None or alpha < 1 else (note,)
 
 
 def _shown(
@@ -174,7 +180,8 @@ def _answered(blank: SearchAnswer, found: Candidates, meaning: Meaning, alpha: f
         hits=_shown(found.hits, alpha, blank.limit_rows, dressed),
         candidates=found.hits,
         degraded=meaning.off,
-        notes=(*blank.notes, *found.notes),
+        notes=(*_alone(found.meaning_note, alpha), *blank.notes, *found.notes),
+        meaning_note=found.meaning_note,
         hidden=found.hidden,
         model=meaning.model,
         store_rows=found.store_rows,

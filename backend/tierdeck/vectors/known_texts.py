@@ -10,6 +10,7 @@ import apsw
 from tierdeck.vectors.model_record import Model
 
 _SEEN = "SELECT seen_seq, seen_node FROM index_model WHERE model = ? AND dimensions = ?"
+_HELD = "SELECT vectors FROM index_model WHERE model = ? AND dimensions = ?"
 _HASHES = (
     "SELECT node_id, content_hash FROM embedding_state WHERE node_id IN (SELECT value FROM json_each(?))"
     " AND model = ? AND dimensions = ? AND status = 'done'"
@@ -28,6 +29,12 @@ def unfinished(conn: apsw.Connection, model: Model) -> frozenset[str] | None:
     """The memories whose text has no vector of its own yet, or never will; None when they are many."""
     rows = conn.execute(_UNFINISHED, (model.name, model.dimensions, _MAX_UNFINISHED + 1)).fetchall()
     return frozenset(str(row[0]) for row in rows) if len(rows) <= _MAX_UNFINISHED else None
+
+
+def vectors_held(conn: apsw.Connection, model: Model) -> int:
+    """How many vectors there are, stale ones too, as it was counted when they were written."""
+    row = conn.execute(_HELD, (model.name, model.dimensions)).fetchone()
+    return 0 if row is None else int(row[0])
 
 
 def seen_change(conn: apsw.Connection, model: Model) -> tuple[int, str | None]:

@@ -19,7 +19,7 @@ from tierdeck.vectors.bit_scan import BitScan
 from tierdeck.vectors.bits import Bits
 from tierdeck.vectors.chunk_blobs import placed_vectors
 from tierdeck.vectors.kept_weights import load_weights
-from tierdeck.vectors.known_texts import seen_change, text_hashes, unfinished
+from tierdeck.vectors.known_texts import seen_change, text_hashes, unfinished, vectors_held
 from tierdeck.vectors.model_record import Model, current_model, read_mean
 from tierdeck.vectors.scan_buffers import SpareBuffers
 from tierdeck.vectors.token_weights import TokenWeights
@@ -114,6 +114,13 @@ class VectorIndex:
         """How many vectors there are, stale ones too."""
         with self._lock, index_errors(self._path):
             return int(self._conn.execute(f"SELECT count(*) FROM {VECTORS}_rowids").get)
+
+    @property
+    def vectors_held(self) -> int:
+        """The same as the index itself keeps count of it: one row is read, however many there are."""
+        model = self._current()
+        with self._lock, index_errors(self._path):
+            return vectors_held(self._conn, model)
 
     def nearest(
         self, query: NDArray[np.floating], k: int, allowed_ids: Collection[str] | None = None

@@ -102,7 +102,8 @@ class SearchAnswer:
     words that stand in no memory at all, filtered out or not, but for the word that is just being typed; it is
     filled when fewer than `limit_rows` hits hold a word of the query. `candidates` have no `matches` yet, and no
     flag for a secret: `dressed` gives one that is to be shown both; None where they have them. `marks` gives the
-    (start, end) of what was looked for in any text; None when it was no search.
+    (start, end) of what was looked for in any text; None when it was no search. `meaning_note` is among the notes
+    while alpha is 1: how many memories have no vector, and are not found then.
     """
 
     query: Query
@@ -121,4 +122,5 @@ class SearchAnswer:
     has_both_sides: bool = False
     missing: tuple[MissingWord, ...] = ()
     dressed: Callable[[Hit], Hit] | None = field(default=None, repr=False, compare=False)
+    meaning_note: str | None = None
     marks: Callable[[str], tuple[tuple[int, int], ...]] | None = field(default=None, repr=False, compare=False)

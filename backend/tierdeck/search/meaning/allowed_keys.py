@@ -35,6 +35,11 @@ class KnownRows:
         """Whether all of them are known."""
         return self._keys is not None
 
+    @property
+    def count(self) -> int | None:
+        """How many they are; None where they are not listed."""
+        return None if self._keys is None else len(self._keys)
+
     def keys(self, conn: apsw.Connection) -> NDArray[np.int64]:
         """The rowids of all memories that meet the condition, in the snapshot under way, in no order.
 

@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 
 from tierdeck.errors import IndexFileError
 from tierdeck.search.answer.fusion import ranks
-from tierdeck.search.answer.hit import SemanticPart
+from tierdeck.search.answer.hit import Hit, SemanticPart
 from tierdeck.search.meaning.scanned_pool import ScannedPool
+from tierdeck.search.meaning.without_vector import WithoutVector, without_vector
 from tierdeck.search.rows.changed_since import changed_since
 from tierdeck.search.rows.condition import Condition, meeting
 from tierdeck.search.rows.exclusion import Exclusion
@@ -55,6 +56,7 @@ class MeaningLeg:
         self._compared: dict[str, tuple[float, float]] = {}
         self._made_in = index.state
         self._model = (index.model, index.dimensions)
+        self._allowed_rows: int | None = None  # where the pool holds every vector that counts, how many could
         self.note: str | None = None
 
     def pool(
@@ -83,6 +85,7 @@ class MeaningLeg:
                     found = ScannedPool(conn, condition, scan, self._index, memories, sure_rows, exclusion)
                     ids = found.best(limit_rows)
                     self._compared = found.compared
+                    self._allowed_rows = found.allowed_rows if len(ids) < limit_rows else None
                     return ids
             fault = self._index.bits_fault
             if fault is not None:
@@ -98,6 +101,7 @@ class MeaningLeg:
         index gives at once is it told which ids are allowed, which doubles its time.
         """
         allowed = int(conn.execute(f"SELECT count(*) FROM nodes n WHERE {condition.sql}", condition.params).get)
+        self._allowed_rows = None
         if not allowed:
             return []
         fetch = min(limit_rows + store_rows - allowed, MAX_NEAREST)
@@ -108,6 +112,7 @@ class MeaningLeg:
             rows = conn.execute(f"SELECT {as_bytes('n.id')} FROM nodes n WHERE {condition.sql}", condition.params)
             found = self._index.nearest(self._query, limit_rows, [text_of(row[0]) for row in rows])
             ids = [node_id for node_id, _ in found]
+        self._allowed_rows = allowed if len(ids) < limit_rows else None
         return ids[:limit_rows]
 
     def parts(
@@ -140,6 +145,28 @@ class MeaningLeg:
             for node_id, near in centred.items()
         }
         return MeaningParts(parts, stale)
+
+    def without_vector(
+        self,
+        conn: apsw.Connection,
+        condition: Condition,
+        hits: Collection[Hit],
+        memories: ReadMemories,
+        store_rows: int,
+        *,
+        has_exclusions: bool,
+    ) -> WithoutVector:
+        """How many memories that meet the condition have no vector of their text; after `pool` and `parts`.
+
+        Args:
+            hits: what the pool found, and perhaps more that meet the condition.
+            has_exclusions: something is kept out that the condition does not tell of.
+        """
+        if self._allowed_rows is not None and not has_exclusions:
+            return WithoutVector(max(0, self._allowed_rows - sum(hit.semantic is not None for hit in hits)))
+        with self._index.snapshot():
+            self._check_model()
+            return without_vector(conn, condition, self._index, memories, store_rows)
 
     def _products(
         self, vectors: Mapping[str, NDArray[np.float32]], mean: NDArray[np.float32]

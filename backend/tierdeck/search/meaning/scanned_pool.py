@@ -61,6 +61,11 @@ class ScannedPool:
         self._rows = known_rows(conn, condition)
         self._memories = SlotMemories(conn, condition, scan, index, self._rows, memories, exclusion)
 
+    @property
+    def allowed_rows(self) -> int | None:
+        """How many memories meet the condition, where that is known by now."""
+        return self._rows.count
+
     def best(self, limit_rows: int) -> list[str]:
         """The ids of the nearest memories that meet the condition and have a valid vector, nearest first.
 

@@ -14,6 +14,7 @@ from tierdeck.db.connections import (
     set_journal_mode,
     set_writer_cache,
 )
+from tierdeck.db.disk_faults import disk_fault
 from tierdeck.db.driver_errors import BUSY_TIMEOUT_MS, damaged, driver_errors, is_recovering
 from tierdeck.db.file_system import file_system_type, is_network_file_system
 from tierdeck.db.journal_mode import asks_for_wal
@@ -35,6 +36,7 @@ __all__ = [
     "asks_for_wal",
     "copy_database",
     "damaged",
+    "disk_fault",
     "driver_errors",
     "empty_wal",
     "file_state",

@@ -10,6 +10,7 @@ from pathlib import Path
 import apsw
 
 from tierdeck.db.backup_files import backups_of
+from tierdeck.db.disk_faults import DiskFault, disk_fault
 from tierdeck.errors import (
     DamagedStoreError,
     InvalidValueError,
@@ -22,6 +23,7 @@ from tierdeck.errors import (
 )
 
 BUSY_TIMEOUT_MS = 5_000
+_READING = frozenset({"open", "read"})
 
 
 @contextmanager
@@ -100,10 +102,9 @@ def _translated(e: apsw.Error, path: Path, doing: str, waited_ms: int) -> Tierde
         )
     if isinstance(e, apsw.CantOpenError):
         return _cannot_open(path, what, e)
-    if isinstance(e, apsw.FullError):
-        return StoreError(f"{what}: the disk is full; nothing was changed", hint="make room and try again")
-    if isinstance(e, apsw.IOError):
-        return StoreError(f"{what}: the disk gave an error ({e})")
+    fault = disk_fault(e, path)
+    if fault is not None:
+        return _by_disk(fault, what, is_reading=doing in _READING)
     if isinstance(e, apsw.ConstraintError):
         return StoreError(f"{what}: the store's own rules refuse it ({e}); nothing was changed")
     if isinstance(e, apsw.SQLError) and str(e).startswith("no such"):
@@ -111,9 +112,20 @@ def _translated(e: apsw.Error, path: Path, doing: str, waited_ms: int) -> Tierde
     return StoreError(f"{what}: {e}")
 
 
+def _by_disk(fault: DiskFault, what: str, *, is_reading: bool) -> StoreError:
+    """Reading leaves a trace beside the file, which a full disk refuses, and which `--read-only` does without."""
+    unchanged = "; nothing was changed" if fault.is_of_writing else ""
+    also = "`--read-only` reads the store meanwhile" if fault.is_of_writing and is_reading else None
+    hint = "; ".join(part for part in (fault.remedy, also) if part)
+    return StoreError(f"{what}: {fault.why}{unchanged}", hint=hint or None)
+
+
 def _cannot_open(path: Path, what: str, e: apsw.Error) -> StoreError:
     if not os.path.lexists(path):
         return StoreNotFoundError(f"{what}: there is no such file")
     if not os.access(path, os.R_OK):
         return StoreError(f"{what}: you may not read it", hint="see who owns the file and its folder")
+    fault = disk_fault(e, path)
+    if fault is not None:
+        return _by_disk(fault, what, is_reading=True)
     return StoreError(f"{what}: it can't be opened ({e})")

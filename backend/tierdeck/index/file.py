@@ -88,7 +88,9 @@ def index_errors(path: Path) -> Iterator[None]:
     except (apsw.BusyError, apsw.LockedError) as e:
         raise IndexBusyError(f"use index {path}: another program holds it", hint=_BUSY_HINT) from e
     except (apsw.FullError, apsw.IOError, apsw.CantOpenError, apsw.ReadOnlyError) as e:
-        raise IndexFileError(f"use index {path}: {e}", hint="search by word works without it") from e
+        fault = db.disk_fault(e, path)
+        why = str(e) if fault is None else fault.why
+        raise IndexFileError(f"use index {path}: {why}", hint="search by word works without it") from e
     except apsw.Error as e:
         # vec0 raises a plain SQLError when its own tables lack what they must hold.
         raise IndexFileError(f"use index {path}: it is damaged ({e})", hint=REBUILD_HINT) from e

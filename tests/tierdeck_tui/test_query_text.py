@@ -39,6 +39,20 @@ def test_what_hides_is_taken_out_by_the_name_the_answer_gives_it(text: str, hidi
     assert without_hiding(text, hiding) == left
 
 
+@pytest.mark.parametrize(
+    ("typed", "named"),
+    [
+        ("meta:k=v", "meta.k=v"),
+        ('meta.k:"a b"', 'meta.k="a b"'),
+        ('meta:k="a b"', 'meta.k="a b"'),
+        ('meta:"a key=v"', 'meta:"a key=v"'),
+        ("until:1h", "until:1h"),
+    ],
+)
+def test_a_filter_is_dropped_however_it_was_typed(typed: str, named: str) -> None:
+    assert without_hiding(f"x {typed} y", named) == "x y"
+
+
 @pytest.mark.parametrize("value", ["plain", "with blank", 'with "quotes" and blank', "[/x]"])
 def test_a_value_in_quotes_is_read_back_whole(value: str) -> None:
     [chip] = parse_query(f"session:{quoted(value)}").chips

@@ -9,7 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from tierdeck.search import MissingWord, parse_query
+from tierdeck.search.answer.filter_label import metadata_label
 from tierdeck.search.answer.hidden import ARCHIVE_RULE
+from tierdeck.search.query.query import FilterChip
 from tierdeck.terms.words import word_spans
 
 
@@ -33,13 +35,19 @@ def without_hiding(text: str, filter_text: str) -> str:
     for key in dict.fromkeys(chip.key for chip in query.chips):
         chips = [chip for chip in query.chips if chip.key == key]
         joined = " ".join(chip.text for chip in chips)
-        named = [chip for chip in chips if filter_text in (joined, chip.text, f"{chip.key}={chip.value}")]
-        named += [chip for chip in chips if chip.key == "meta" and filter_text == f"meta.{chip.value}"]
+        named = [chip for chip in chips if filter_text in (joined, chip.text, *_metadata_texts(chip))]
         for chip in named:
             text = without_chip(text, chip.text)
         if named:
             break
     return text
+
+
+def _metadata_texts(chip: FilterChip) -> tuple[str, ...]:
+    """A metadata filter as it is named, however it was typed."""
+    key, equals, value = chip.value.partition("=") if chip.key == "meta" else (chip.key[5:], "=", chip.value)
+    is_metadata = chip.key.partition(".")[0] == "meta" and equals
+    return (metadata_label(key, value),) if is_metadata else ()
 
 
 def without_filters(text: str) -> str:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
 from typing import cast
 
 import apsw
 
 from tierdeck.model import NodeFilter
+from tierdeck.search.answer.filter_label import confidence_labels, metadata_label, time_label, value_label
 from tierdeck.search.answer.hit import HiddenByFilter
 from tierdeck.search.query.fts import Match
 from tierdeck.search.query.query import Query
@@ -78,7 +78,7 @@ def _count_matches(
 
 
 def _each_without(node_filter: NodeFilter, query: Query) -> Iterator[tuple[str, NodeFilter]]:
-    """Each filter in force as its text, and the filter without it."""
+    """Each filter in force as its text, which means the same when it is typed, and the filter without it."""
     f = node_filter
 
     def text(key: str, otherwise: str) -> str:
@@ -91,27 +91,19 @@ def _each_without(node_filter: NodeFilter, query: Query) -> Iterator[tuple[str, 
     if f.types:
         yield text("type", f"type:{','.join(sorted(f.types))}"), replace(f, types=frozenset())
     if f.min_confidence is not None or f.max_confidence is not None:
-        yield text("conf", _confidence_text(f)), replace(f, min_confidence=None, max_confidence=None)
+        bounds = [chip.text for chip in query.chips if chip.key == "conf"]
+        bounds += confidence_labels(f, query.filter)
+        yield " ".join(bounds), replace(f, min_confidence=None, max_confidence=None)
     if f.since_ms is not None:
-        yield text("since", f"since:{_day(f.since_ms)}"), replace(f, since_ms=None)
+        yield text("since", time_label("since", f.since_ms)), replace(f, since_ms=None)
     if f.until_ms is not None:
-        yield text("until", f"until:{_day(f.until_ms)}"), replace(f, until_ms=None)
+        yield text("until", time_label("until", f.until_ms)), replace(f, until_ms=None)
     if f.session is not None:
-        yield text("session", f"session:{f.session}"), replace(f, session=None)
+        yield text("session", value_label("session", ":", f.session)), replace(f, session=None)
     if f.project is not None:
-        yield text("project", f"project:{f.project}"), replace(f, project=None)
+        yield text("project", value_label("project", ":", f.project)), replace(f, project=None)
     if f.tag is not None:
-        yield text("tag", f"tag:{f.tag}"), replace(f, tag=None)
+        yield text("tag", value_label("tag", ":", f.tag)), replace(f, tag=None)
     for pair in f.metadata:
         rest = tuple(other for other in f.metadata if other != pair)
-        yield f"meta.{pair[0]}={pair[1]}", replace(f, metadata=rest)
-
-
-def _confidence_text(f: NodeFilter) -> str:
-    bounds = ((">=", f.min_confidence), ("<=", f.max_confidence))
-    return " ".join(f"conf{sign}{bound:.3g}" for sign, bound in bounds if bound is not None)
-
-
-def _day(at_ms: int) -> str:
-    day = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(days=max(-700_000, min(at_ms // 86_400_000, 2_900_000)))
-    return day.date().isoformat()
+        yield metadata_label(*pair), replace(f, metadata=rest)

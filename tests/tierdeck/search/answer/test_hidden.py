@@ -70,6 +70,28 @@ def test_filters_set_elsewhere_are_named_as_they_would_be_typed(varied: Store) -
     assert hidden(varied, "blue", NodeFilter(since_ms=START_MS + 4 * DAY_MS)) == {"since:2026-01-05": 2}
 
 
+def test_a_filter_set_elsewhere_hides_the_same_when_its_name_is_typed(varied: Store) -> None:
+    hour_ms, noon_ms = 3_600_000, START_MS + 3 * DAY_MS + DAY_MS // 2
+    for given, name in (
+        (NodeFilter(until_ms=noon_ms - hour_ms), "until:2026-01-04T11:00"),
+        (NodeFilter(until_ms=START_MS + DAY_MS), "until:2026-01-01"),
+        (NodeFilter(since_ms=noon_ms + 1_001), "since:2026-01-04T12:00:01.001"),
+        (NodeFilter(since_ms=noon_ms + 7_000), "since:2026-01-04T12:00:07"),
+        (NodeFilter(min_confidence=0.85001), "conf>=0.85001"),
+        (NodeFilter(session="the first one"), 'session:"the first one"'),
+        (NodeFilter(metadata=(("k", "a b"),)), 'meta.k="a b"'),
+        (NodeFilter(metadata=(("a key", "v"),)), 'meta:"a key=v"'),
+    ):
+        [(named, rows)] = hidden(varied, "blue", given).items()
+        assert named == name
+        assert hidden(varied, f"blue {name}") == {name: rows}
+
+
+def test_a_bound_set_elsewhere_is_named_beside_the_one_that_was_typed(varied: Store) -> None:
+    given = NodeFilter(min_confidence=0.8, max_confidence=0.95)
+    assert hidden(varied, "blue conf<0.9", given) == {"conf<0.9 conf>=0.8": 3}
+
+
 def test_browsing_counts_every_memory(varied: Store) -> None:
     assert hidden(varied, "tier:longterm") == {"tier:longterm": 2}
 

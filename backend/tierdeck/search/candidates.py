@@ -135,7 +135,8 @@ def _gather(conn: apsw.Connection, ask: Ask, all_rows: int) -> Candidates:
         words = ask.query.excluded
         exclusion = Exclusion(conn, but_excluded, words, memories) if words else None
         nearest = ask.meaning.pool(conn, condition, ask.pool_rows, all_rows, memories, ask.sure_rows, exclusion)
-        ids = list(dict.fromkeys((*ids, *nearest)))
+        out = exclusion.holding_glued(nearest) if exclusion else ()
+        ids = list(dict.fromkeys((*ids, *(node_id for node_id in nearest if node_id not in out))))
     hits = _scored(conn, ask, keyword, memories, ids)
     hidden: tuple[HiddenByFilter, ...] = ()
     has_matches_to_count = keyword.match is not None or ask.meaning is not None

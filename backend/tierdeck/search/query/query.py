@@ -197,12 +197,21 @@ class _Parse:
         if count and may_exclude and not _FLAG.fullmatch(piece):
             self.excluded += dict.fromkeys((piece[1:], normal_form(piece[1:])))
             self.maybe_options.append(piece[1:])
+            self._note_signs(piece[1:])
             return
         if count and may_exclude:
             self.notes.append(f'looked for {_short(piece)} as it stands; -"{_short(piece[1:])}" would keep it out')
         elif _DASH_WORD.match(piece) and not _FLAG.fullmatch(piece):
             self._note_kept_in(piece, count)
+        elif self.words and piece[0] == "-" and not piece[1:2].isascii():
+            self.notes.append(f"looked for {_short(piece)} as it stands; only words are kept out")
         self._take_words(piece)
+
+    def _note_signs(self, excluded: str) -> None:
+        """Say of `C++` and `.env` that more is kept out: the full-text index, which keeps out, knows no signs."""
+        if not (excluded[0].isalnum() and excluded[-1].isalnum()):
+            words = " ".join(split_words(normal_form(excluded)))
+            self.notes.append(f"-{_short(excluded)} keeps out all that holds {_short(words)}: signs don't count")
 
     def _note_kept_in(self, typed: str, words: int) -> None:
         """Say of what looks like an exclusion, of so many words, that it is none."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 import apsw
 import pytest
 
-from tests.tierdeck.search.memories import remember, texts
+from tests.tierdeck.search.memories import ChosenVectors, embed_all, remember, texts
 from tests.tierdeck.search.words.conftest import Ask
 from tierdeck.model import NodeDraft, NodeFilter, Tier
-from tierdeck.search import hybrid_search
+from tierdeck.search import hybrid_search, parse_query
 from tierdeck.search.rows import exclusion, word_counts
 from tierdeck.search.rows.condition import condition_of
 from tierdeck.search.rows.exclusion import Exclusion
@@ -107,3 +107,35 @@ def test_texts_of_plain_letters_are_not_looked_into_for_it(store: Store, monkeyp
         fill_terms(store)
         hybrid_search(store, 'server -"Go"', alpha=0)
     assert set(asked) == {"server 用Go写"}
+
+
+@pytest.mark.parametrize("large_from", [word_counts.LARGE_FROM_ROWS, 1], ids=["small", "large"])
+@pytest.mark.parametrize("alpha", [0.5, 1.0])
+def test_nothing_that_is_kept_out_comes_back_by_meaning(
+    store: Store, monkeypatch: pytest.MonkeyPatch, large_from: int, alpha: float
+) -> None:
+    monkeypatch.setattr(word_counts, "LARGE_FROM_ROWS", large_from)
+    remember(store, "server 用Golang写", "server of old")
+    model = ChosenVectors({})
+    with embed_all(store, model) as index:
+        found = texts(hybrid_search(store, "server -Golang", alpha=alpha, embedder=model, index=index))
+    assert "server 用Golang写" not in found
+
+
+@pytest.mark.parametrize(
+    ("query", "note"),
+    [
+        ("learn -C++", "-C++ keeps out all that holds C: signs don't count"),
+        ("error -.env", "-.env keeps out all that holds env: signs don't count"),
+        ("deploy -🚀", "looked for -🚀 as it stands; only words are kept out"),
+    ],
+)
+def test_what_a_sign_keeps_out_is_said(query: str, note: str) -> None:
+    assert note in parse_query(query).notes
+
+
+@pytest.mark.parametrize(
+    "query", ["learn -go", "learn -foo-bar", "learn -Müller", "a -> b", "a — b", 'learn -"C x"']
+)
+def test_where_no_sign_counts_nothing_is_said(query: str) -> None:
+    assert not [note for note in parse_query(query).notes if "kept out" in note or "keeps out" in note]

@@ -7,6 +7,7 @@ hash of the text it was made from, and a vector whose hash does not fit its text
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 from collections.abc import Iterator
@@ -25,6 +26,8 @@ VECTORS = "node_embeddings"
 NEXT_VECTORS = "node_embeddings_next"
 _BUSY_HINT = "try again when it is done; search by word works meanwhile"
 _SOURCE = "source_path"
+_NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+_WORDS_HINT = "search by word works without it"
 REBUILD_HINT = "`tierdeck embed --rebuild` makes it anew; search by word works without it"
 _DIMENSIONS = re.compile(r"embedding FLOAT\[(\d+)\]", re.IGNORECASE)
 
@@ -41,8 +44,8 @@ def open_for_writing(store: Store) -> apsw.Connection:
     """
     path = index_path(store)
     if not path.exists():
-        _make_file(path, store)
         _copy_beside(path, store)
+        _make_file(path, store)
     conn = _open(path, is_writing=True)
     try:
         with index_errors(path):
@@ -63,8 +66,7 @@ def open_for_reading(store: Store) -> apsw.Connection | None:
     A store of ours that is only read has a copy of the index beside it made first.
     """
     path = index_path(store)
-    if not path.exists() and _has_beside(path, store):
-        _make_file(path, store)
+    if not path.exists():
         _copy_beside(path, store)
     if not path.exists() or path.stat().st_size == 0:
         return None
@@ -90,7 +92,7 @@ def index_errors(path: Path) -> Iterator[None]:
     except (apsw.FullError, apsw.IOError, apsw.CantOpenError, apsw.ReadOnlyError) as e:
         fault = db.disk_fault(e, path)
         why = str(e) if fault is None else fault.why
-        raise IndexFileError(f"use index {path}: {why}", hint="search by word works without it") from e
+        raise IndexFileError(f"use index {path}: {why}", hint=_WORDS_HINT) from e
     except apsw.Error as e:
         # vec0 raises a plain SQLError when its own tables lack what they must hold.
         raise IndexFileError(f"use index {path}: it is damaged ({e})", hint=REBUILD_HINT) from e
@@ -178,6 +180,9 @@ def _open(path: Path, *, is_writing: bool) -> apsw.Connection:
     except StoreBusyError as e:
         raise IndexBusyError(e.message.replace("open", "use index", 1), hint=_BUSY_HINT) from e
     except StoreError as e:
+        why = _disk_why(e, path)
+        if why is not None:  # its vectors may be sound, and have cost money
+            raise IndexFileError(f"use index {path}: {why}", hint=_WORDS_HINT) from e
         raise IndexFileError(e.message.replace("open", "use index", 1), hint=REBUILD_HINT) from e
 
 
@@ -232,13 +237,20 @@ def _free_name(path: Path) -> Path:
 
 
 def _make_file(path: Path, store: Store) -> None:
+    _make_folder(path, store)
+    try:
+        with suppress(FileExistsError):  # copied just now, or another process makes it
+            os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_NOFOLLOW, 0o600))
+    except OSError as e:
+        raise IndexFileError(f"make index {path}: {e.strerror}", hint=_WORDS_HINT) from e
+
+
+def _make_folder(path: Path, store: Store) -> None:
     try:
         if path.parent != store.path.parent:
             path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        with suppress(FileExistsError):  # another process may make it now
-            os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_NOFOLLOW, 0o600))
     except OSError as e:
-        raise IndexFileError(f"make index {path}: {e.strerror}", hint="search by word works without it") from e
+        raise IndexFileError(f"make index {path}: {e.strerror}", hint=_WORDS_HINT) from e
 
 
 def _has_beside(path: Path, store: Store) -> bool:
@@ -248,14 +260,30 @@ def _has_beside(path: Path, store: Store) -> bool:
 
 
 def _copy_beside(path: Path, store: Store) -> None:
+    """Begin with a copy of the index beside the store, its name given when it is whole; one that is there stays.
+
+    What is damaged is not copied: it is made anew. What there is no room for, or what is held, may have cost money,
+    and is not.
+    """
     if not _has_beside(path, store):
         return
     beside = beside_index_path(store.path)
-    part = path.with_name(f"{path.name}.part-{os.getpid()}")
-    part.unlink(missing_ok=True)
+    _make_folder(path, store)
     try:
         with closing(db.open_untouched(beside)) as source:
-            db.copy_database(source, part, lambda copy: _name_source(copy, store))
-        part.replace(path)
-    except StoreError:  # what can't be copied is made anew, as everything in an index can be
-        part.unlink(missing_ok=True)
+            db.copy_database(source, path, lambda copy: _name_source(copy, store))
+    except StoreBusyError as e:
+        raise IndexBusyError(f"copy index {beside}: another program holds it", hint=_BUSY_HINT) from e
+    except StoreError as e:
+        why = _disk_why(e, path)
+        if why is not None and not path.exists():  # else another process was faster
+            raise IndexFileError(f"copy index {beside} to {path.parent}: {why}", hint=_WORDS_HINT) from e
+
+
+def _disk_why(e: StoreError, path: Path) -> str | None:
+    """What the disk did, where that was the cause of the error; None for any other cause."""
+    cause = e.__cause__
+    if isinstance(cause, OSError):
+        return cause.strerror if cause.errno in _NO_ROOM else None
+    fault = db.disk_fault(cause, path) if isinstance(cause, apsw.Error) else None
+    return None if fault is None else fault.why

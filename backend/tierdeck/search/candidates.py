@@ -19,9 +19,10 @@ from tierdeck.search.answer.hidden import MAX_COUNTED, MAX_COUNTED_OF_LARGE, hid
 from tierdeck.search.answer.hit import Flag, HiddenByFilter, Hit, MissingWord
 from tierdeck.search.query.query import Query, with_as_words
 from tierdeck.search.rows.condition import Condition, condition_of
-from tierdeck.search.rows.exclusion import Exclusion
+from tierdeck.search.rows.exclusion import Exclusion, without_glued
 from tierdeck.search.rows.read_memories import ReadMemories
 from tierdeck.search.rows.row_count import store_rows
+from tierdeck.search.rows.word_counts import is_large
 from tierdeck.search.words.inside_look import InsideLook
 from tierdeck.search.words.keyword_leg import KeywordLeg
 from tierdeck.secret_scan import has_secret
@@ -115,25 +116,23 @@ def _listed(texts: Sequence[str]) -> str:
 
 
 def _gather(conn: apsw.Connection, ask: Ask, all_rows: int) -> Candidates:
-    condition = condition_of(ask.store, ask.node_filter, ask.query.excluded)
-    but_excluded = condition_of(ask.store, ask.node_filter)
-    look = ask.look(conn, all_rows)
     memories = ReadMemories(conn)
+    but_excluded = condition_of(ask.store, ask.node_filter)
+    condition, exclusion = _excluding(conn, ask, but_excluded, memories, all_rows)
     keyword = KeywordLeg(
         conn,
         ask.query,
         condition,
-        look,
+        ask.look(conn, all_rows),
         ask.terms,
         memories=memories,
         but_excluded=but_excluded,
+        exclusion=exclusion,
         store_rows=all_rows,
         is_typing=ask.is_typing,
     )
     ids = keyword.pool(ask.limit_rows, ask.pool_rows) if ask.has_keyword else []
     if ask.meaning is not None:
-        words = ask.query.excluded
-        exclusion = Exclusion(conn, but_excluded, words, memories) if words else None
         nearest = ask.meaning.pool(conn, condition, ask.pool_rows, all_rows, memories, ask.sure_rows, exclusion)
         out = exclusion.holding_glued(nearest) if exclusion else ()
         ids = list(dict.fromkeys((*ids, *(node_id for node_id in nearest if node_id not in out))))
@@ -150,6 +149,18 @@ def _gather(conn: apsw.Connection, ask: Ask, all_rows: int) -> Candidates:
     notes = (*_notes(ask, keyword, hits), *slow)
     meaning_note = _meaning_note(conn, ask, condition, hits, memories, all_rows)
     return Candidates(hits, notes, hidden, all_rows, missing, dressing, meaning_note)
+
+
+def _excluding(
+    conn: apsw.Connection, ask: Ask, but_excluded: Condition, memories: ReadMemories, all_rows: int
+) -> tuple[Condition, Exclusion | None]:
+    """What may be shown, and what is kept out of it; in a large store the condition knows whole words only."""
+    words = ask.query.excluded
+    if not words:
+        return but_excluded, None
+    condition = condition_of(ask.store, ask.node_filter, words)
+    exclusion = Exclusion(conn, but_excluded, words, memories)
+    return condition if is_large(all_rows) else without_glued(conn, condition, words), exclusion
 
 
 def _scored(

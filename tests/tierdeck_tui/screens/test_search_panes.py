@@ -216,3 +216,22 @@ async def test_the_words_found_in_a_long_memory_are_gone_to_one_after_another(
             await seen.press(key)
             here = [text.render_line(y).text.strip() for y in range(text.size.height)]
             assert f"the {wanted} aardvark" in here
+
+
+async def test_where_there_is_no_match_to_go_to_it_says_why(tmp_path: Path, make_app: MakeApp) -> None:
+    path = tmp_path / "memory.db"
+    with open_store(path, create=True) as store:
+        add_nodes(store, [NodeDraft("the aardvark")])
+    app = make_app(path, words_only())
+    async with app.run_test(size=(80, 24), notifications=True) as pilot:
+        seen = Seen(app, pilot)
+        await seen.settle()
+        said = []
+        for before in ((), ("slash", *"aardvark", "enter"), ("enter",)):
+            await seen.press(*before, "w")
+            said.append([notification.message for notification in app._notifications][-1])
+        assert said == [
+            "nothing is searched for",
+            "open the memory first",
+            "no word of the query farther down in the first 200,000 characters",
+        ]

@@ -17,7 +17,8 @@ from tierdeck_tui.reading.console import Console
 from tierdeck_tui.screens.asking import AskingScreen
 from tierdeck_tui.screens.filter_form import FilterForm
 from tierdeck_tui.screens.pane_screen import PaneScreen
-from tierdeck_tui.view.format import short_number
+from tierdeck_tui.view.detail_lines import MAX_MARKED_CHARS
+from tierdeck_tui.view.format import count, short_number
 from tierdeck_tui.view.line import line
 from tierdeck_tui.widgets.alpha_bar import AlphaBar
 from tierdeck_tui.widgets.line_bar import LineBar
@@ -163,13 +164,19 @@ class SearchScreen(PaneScreen, AskingScreen):
 
     def action_next_match(self) -> None:
         """Bring the next words found in the opened memory into sight."""
-        if not self._panes.go_to_match(1):
-            self.notify("no word of the query farther down in this memory")
+        self._go_to_match(1, "farther down")
 
     def action_previous_match(self) -> None:
         """Bring the words found before into sight."""
-        if not self._panes.go_to_match(-1):
-            self.notify("no word of the query farther up in this memory")
+        self._go_to_match(-1, "farther up")
+
+    def _go_to_match(self, step: int, where: str) -> None:
+        if self._answer is None:
+            self.notify("nothing is searched for")
+        elif not self._panes.text.is_on_screen:
+            self.notify("open the memory first")
+        elif not self._panes.go_to_match(step):
+            self.notify(f"no word of the query {where} in the first {count(MAX_MARKED_CHARS)} characters")
 
     def action_change_sort(self) -> None:
         """Newest or oldest first; a search is always in the order of its scores."""

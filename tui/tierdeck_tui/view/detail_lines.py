@@ -26,7 +26,7 @@ from tierdeck_tui.view.wrap import wrap
 
 _MAX_METADATA_CHARS = 4_000
 # So far a search reads a text too; it takes 5 ms.
-_MAX_MARKED_CHARS = 200_000
+MAX_MARKED_CHARS = 200_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +81,7 @@ def _sections(
     if hit is not None and answer is not None:
         yield "why it came up", wrapped(line(text) for text in why_lines(hit, answer))
     marks = answer.marks if hit and hit.keyword and answer else None
-    matches = marks(node.content[:_MAX_MARKED_CHARS]) if marks else ()
+    matches = marks(node.content[:MAX_MARKED_CHARS]) if marks else ()
     title = f"text · {counted(len(node.content), 'character')}"
     yield title, body_lines(node.content, cells, matches=matches, reveal=reveal, should_stop=should_stop)
     yield "metadata", wrapped(_metadata(node, reveal))

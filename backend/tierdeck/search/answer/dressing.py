@@ -10,8 +10,8 @@ from dataclasses import replace
 
 from tierdeck.model import EXCERPT_CHARS
 from tierdeck.search.answer.hit import Flag, Hit
-from tierdeck.search.answer.marks import Marker
-from tierdeck.search.answer.passage import marks_within, passage_start
+from tierdeck.search.answer.marks import Marker, Span, merged
+from tierdeck.search.answer.passage import passage_start, places_within
 from tierdeck.search.rows.read_memories import ReadMemories
 from tierdeck.secret_scan import has_secret
 
@@ -30,7 +30,7 @@ class Dressing:
             ids: the candidates. Texts that were kept are kept on, 16 MB at most, and of longer ones what is looked
                 through, 9 MB of 140.
         """
-        self.marks = marker.marks
+        self._marker = marker
         self._texts = memories.kept_texts(ids)
         others = [node_id for node_id in ids if node_id not in self._texts]
         self._texts |= memories.heads(others, MAX_SECRET_SCAN_CHARS)
@@ -46,14 +46,19 @@ class Dressing:
         flags = hit.flags | _SECRET if is_secret else hit.flags
         if hit.keyword is None:
             return replace(hit, flags=flags)
-        row, matches = hit.row, self.marks(hit.row.excerpt)
-        is_partly_seen = len(matches) < hit.keyword.matched_terms or not matches
+        row, found = hit.row, self._marker.found(hit.row.excerpt)
+        matches = merged(found)
+        is_partly_seen = len({token.text for token in found}) < max(1, hit.keyword.matched_terms)
         if row.content_chars > EXCERPT_CHARS and is_partly_seen and not is_secret:
             seen = text[:MAX_PASSAGE_CHARS]
-            marks = self.marks(seen)
-            start = passage_start(seen, marks, EXCERPT_CHARS)
+            found = self._marker.found(seen)
+            start = passage_start(seen, found, EXCERPT_CHARS)
             if start:
                 excerpt = seen[start : start + EXCERPT_CHARS]
                 row = replace(row, excerpt=excerpt, excerpt_start=start)
-                matches = marks_within(marks, start, start + len(excerpt))
+                matches = places_within(merged(found), start, start + len(excerpt))
         return replace(hit, row=row, flags=flags, matches=matches)
+
+    def marks(self, text: str) -> tuple[Span, ...]:
+        """The (start, end) of what was looked for in any text."""
+        return self._marker.marks(text)

@@ -14,6 +14,7 @@ from tierdeck.search.answer.hit import HiddenByFilter
 from tierdeck.search.query.fts import Match
 from tierdeck.search.query.query import Query
 from tierdeck.search.rows.condition import Condition, condition_of
+from tierdeck.search.rows.exclusion import without_glued
 from tierdeck.store import Store
 
 MAX_COUNTED = 10_000
@@ -43,8 +44,10 @@ def hidden_by_filters(
     for excluded in query.excluded:
         rest = tuple(text for text in query.excluded if text != excluded)
         looks.append((f"-{excluded}", node_filter, rest))
-    conditions = [condition_of(store, node_filter, query.excluded)]
-    conditions += [condition_of(store, without, excluded) for _, without, excluded in looks]
+    conditions = [
+        without_glued(conn, condition_of(store, without, excluded), excluded)
+        for _, without, excluded in (("", node_filter, query.excluded), *looks)
+    ]
     if match is None:
         (shown, *others), is_all = [_count_nodes(conn, condition) for condition in conditions], True
     else:

@@ -6,6 +6,7 @@ A known key with a valid value is a filter, everything else is words: nothing th
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -53,7 +54,8 @@ class Query:
     pieces that hold more than one plain word (`wrong-book`, `C++`), for sources that look for them as they stand.
     `maybe_options` are those of `excluded` that were typed as `-word` and may be a command's option all the same
     (`tar -xzf`): a store that holds them so can tell. `notes` say what the parser decided.
-    Words, pieces and phrases are in normal form; `forms` are what was typed in another one. `excluded` has both.
+    Words, pieces and phrases are in normal form; `forms` are what was typed in another one. `excluded` stands as it
+    was typed.
     """
 
     text: str
@@ -180,7 +182,7 @@ class _Parse:
         words = split_words(phrase)
         is_usable = len(words) <= MAX_PHRASE_WORDS
         if minus and words and self.words and is_usable and len(self.excluded) < MAX_PHRASES:
-            self.excluded += dict.fromkeys((typed, phrase))
+            self.excluded.append(typed)
             return
         if minus and words:
             self._note_kept_in(f'-"{typed}"', len(words))
@@ -195,7 +197,7 @@ class _Parse:
         count = len(split_words(normal_form(piece))) if piece.startswith("-") else 0
         may_exclude = self.words and count <= MAX_PHRASE_WORDS and len(self.excluded) < MAX_PHRASES
         if count and may_exclude and not _FLAG.fullmatch(piece):
-            self.excluded += dict.fromkeys((piece[1:], normal_form(piece[1:])))
+            self.excluded.append(piece[1:])
             self.maybe_options.append(piece[1:])
             self._note_signs(piece[1:])
             return
@@ -209,7 +211,7 @@ class _Parse:
 
     def _note_signs(self, excluded: str) -> None:
         """Say of `C++` and `.env` that more is kept out: the full-text index, which keeps out, knows no signs."""
-        if not (excluded[0].isalnum() and excluded[-1].isalnum()):
+        if unicodedata.category(excluded[0])[0] in "PS" or unicodedata.category(excluded[-1])[0] in "PS":
             words = " ".join(split_words(normal_form(excluded)))
             self.notes.append(f"-{_short(excluded)} keeps out all that holds {_short(words)}: signs don't count")
 

@@ -78,12 +78,12 @@ class Tokenizer:
             for start, end, word, *_ in found
         ]
 
-    def spans(self, text: str, is_wanted: Callable[[str], bool]) -> list[tuple[int, int]]:
-        """Where words stand that are wanted as the index keeps them, as (start, end) in characters."""
+    def wanted(self, text: str, is_wanted: Callable[[str], bool]) -> list[Token]:
+        """The words that are wanted as the index keeps them."""
         if not text.isascii():
-            return [(token.start, token.end) for token in self.tokens(text) if is_wanted(token.text)]
+            return [token for token in self.tokens(text) if is_wanted(token.text)]
         found = cast("list[tuple[int, int, str]]", self._split(text.encode(), has_offsets=True))
-        return [(start, end) for start, end, word, *_ in found if is_wanted(word)]
+        return [Token(word, start, end) for start, end, word, *_ in found if is_wanted(word)]
 
     def words(self, text: str) -> list[str]:
         """The words of the text as the index keeps them, in their order (9 µs for 400 characters)."""

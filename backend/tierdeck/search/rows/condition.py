@@ -13,6 +13,7 @@ from tierdeck.search.query.fts import quoted
 from tierdeck.store import Store
 from tierdeck.store.filters import filter_sql
 from tierdeck.store.rows import SQLValue, as_bytes, text_of
+from tierdeck.terms.normal_form import normal_form
 
 # Without the second condition one full-text row without an id would make NOT IN unknown, and hide everything.
 NOT_MATCHING = "n.id NOT IN (SELECT node_id FROM content_fts WHERE content_fts MATCH ? AND node_id IS NOT NULL)"
@@ -52,4 +53,14 @@ def condition_of(store: Store, node_filter: NodeFilter, excluded: Sequence[str] 
     sql, params = filter_sql(node_filter, has_sessions=store.has_table("td_session"))
     if not excluded:
         return Condition(sql, tuple(params))
-    return Condition(f"{sql} AND {NOT_MATCHING}", (*params, " OR ".join(quoted(text) for text in excluded)))
+    return Condition(f"{sql} AND {NOT_MATCHING}", (*params, any_of(excluded)))
+
+
+def any_of(excluded: Sequence[str]) -> str:
+    """The full-text expression that finds every memory which one of the words or phrases keeps out."""
+    return " OR ".join(quoted(text) for text in in_both_forms(excluded))
+
+
+def in_both_forms(texts: Sequence[str]) -> tuple[str, ...]:
+    """The texts as they were typed and in normal form, each once."""
+    return tuple(dict.fromkeys(form for text in texts for form in (text, normal_form(text))))

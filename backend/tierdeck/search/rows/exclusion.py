@@ -15,9 +15,8 @@ from weakref import WeakSet
 
 import apsw
 
-from tierdeck.search.query.fts import quoted
 from tierdeck.search.query.tokens import Tokenizer
-from tierdeck.search.rows.condition import Condition
+from tierdeck.search.rows.condition import Condition, any_of, in_both_forms
 from tierdeck.search.rows.read_memories import MAX_SCORED_CHARS, ReadMemories
 from tierdeck.store.rows import SQLValue, as_bytes, text_of
 from tierdeck.terms.normal_form import normal_form
@@ -33,7 +32,7 @@ _KNOWING: WeakSet[apsw.Connection] = WeakSet()
 class Exclusion:
     """The excluded words and phrases of one query, inside one snapshot.
 
-    `condition`: what may be shown but for them.
+    `condition`: what may be shown but for them. `expression`: finds them in the full-text index.
     """
 
     def __init__(
@@ -43,8 +42,8 @@ class Exclusion:
         self._conn = conn
         self._memories = memories
         self._tokenizer = Tokenizer(conn)
-        self._keys = [key for text in texts if (key := self._tokenizer.key(text))]
-        self._match = " OR ".join(quoted(text) for text in texts)
+        self._keys = [key for text in in_both_forms(texts) if (key := self._tokenizer.key(text))]
+        self.expression = any_of(texts)
         self._lone = _lone_words(texts)
 
     def holding(self, ids: Collection[str]) -> set[str]:
@@ -83,7 +82,7 @@ class Exclusion:
         rows = self._conn.execute(
             f"SELECT {as_bytes('node_id')} FROM content_fts WHERE content_fts MATCH ?"
             " AND node_id IN (SELECT value FROM json_each(?))",
-            (self._match, json.dumps(ids)),
+            (self.expression, json.dumps(ids)),
         )
         return [text_of(row[0]) for row in rows]
 
@@ -101,8 +100,9 @@ def without_glued(conn: apsw.Connection, condition: Condition, texts: Sequence[s
         _KNOWING.add(conn)
     asked = ", ".join("?" * len(words))
     sql = (
-        f"{condition.sql} AND NOT ((octet_length(n.content) > length(n.content) OR instr(n.content, char(27)))"
-        f" AND {_STANDS}(CAST(n.content AS BLOB), {asked}))"
+        # CASE: of AND as a value both sides are worked out.
+        f"{condition.sql} AND NOT CASE WHEN octet_length(n.content) > length(n.content)"
+        f" OR instr(n.content, char(27)) THEN {_STANDS}(CAST(n.content AS BLOB), {asked}) ELSE 0 END"
     )
     return Condition(sql, (*condition.params, *words))
 
@@ -116,7 +116,8 @@ def _stands_in(*values: SQLValue) -> int:
 
 def _lone_words(texts: Sequence[str]) -> list[str]:
     """The excluded words, without phrases and what is written without spaces, whose ends nobody sees."""
-    words = {word: None for text in texts for word in [normal_form(text)] if split_words(word) == [word]}
+    split = [split_words(normal_form(text)) for text in texts]
+    words = dict.fromkeys(words[0] for words in split if len(words) == 1)
     return [word for word in words if script_runs(word) == [word] and not UNSPACED.match(word)]
 
 

@@ -25,6 +25,11 @@ MAX_OFF = 0.01
 MAX_CHANGED_ROWS = 1_000
 
 
+def is_large(store_rows: int) -> bool:
+    """Whether a store has so many memories that common words are not followed to their end."""
+    return store_rows > LARGE_FROM_ROWS
+
+
 class WordCounts:
     """Counts in the full-text index of one snapshot."""
 
@@ -37,7 +42,7 @@ class WordCounts:
     @property
     def is_large(self) -> bool:
         """Whether the store has so many memories that common words are sampled."""
-        return self.store_rows > LARGE_FROM_ROWS
+        return is_large(self.store_rows)
 
     def rows_of_word(self, word: str, limit: int) -> int:
         """In how many memories the word stands, no more than `limit`; an estimate above `MAX_EXACT_ROWS`."""

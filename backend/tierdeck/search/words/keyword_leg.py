@@ -21,7 +21,7 @@ from tierdeck.search.query.query import Query
 from tierdeck.search.query.terms import MAX_MEASURED, Terms, choose_terms
 from tierdeck.search.query.tokens import Tokenizer
 from tierdeck.search.rows.condition import Condition
-from tierdeck.search.rows.exclusion import Exclusion, without_glued
+from tierdeck.search.rows.exclusion import Exclusion
 from tierdeck.search.rows.read_memories import ReadMemories
 from tierdeck.search.rows.word_counts import WordCounts
 from tierdeck.search.words.attempts import MIN_PREFIX_CHARS, Attempt, attempts, growing_word
@@ -60,12 +60,13 @@ class KeywordLeg:
         *,
         memories: ReadMemories,
         but_excluded: Condition,
+        exclusion: Exclusion | None,
         store_rows: int,
         is_typing: bool,
     ) -> None:
         self._conn = conn
         self._query = query
-        self._condition = without_glued(conn, condition, query.excluded)
+        self._condition = condition
         self._is_typing = is_typing
         self._store_rows = store_rows
         self._tokenizer = Tokenizer(conn)
@@ -75,11 +76,8 @@ class KeywordLeg:
         self._large: LargePool | None = None
         self._exclusion: Exclusion | None = None
         if self._counts.is_large and not query.is_raw:
-            self._condition = but_excluded
-            self._exclusion = Exclusion(conn, but_excluded, query.excluded, memories) if query.excluded else None
-            self._large = LargePool(
-                conn, self._words, memories, self._texts.hits, but_excluded, query.excluded, self._exclusion
-            )
+            self._condition, self._exclusion = but_excluded, exclusion
+            self._large = LargePool(conn, self._words, memories, self._texts.hits, but_excluded, exclusion)
         self._look = look
         self._index = index
         self._attempt = Attempt(Terms(()), None)

@@ -13,7 +13,7 @@ from functools import cached_property, partial
 
 import apsw
 
-from tierdeck.search.query.fts import Match, quoted
+from tierdeck.search.query.fts import Match
 from tierdeck.search.rows.condition import Condition
 from tierdeck.search.rows.exclusion import Exclusion
 from tierdeck.search.rows.read_memories import ReadMemories
@@ -37,18 +37,16 @@ class LargePool:
         memories: ReadMemories,
         holding: Callable[[Match, Sequence[str]], Collection[str]],
         condition: Condition,
-        excluded: Sequence[str] = (),
         exclusion: Exclusion | None = None,
     ) -> None:
         """
         Args:
             holding: those of the memories in whose text something stands that scores.
             condition: what may be shown, but for what is excluded.
-            excluded: words and phrases that keep a memory out. In the condition each look would list every
+            exclusion: words and phrases that keep a memory out. In the condition each look would list every
                 memory that holds one, 3 µs each.
-            exclusion: the same, for what the full-text index does not know of.
         """
-        self._not = f" NOT ({' OR '.join(quoted(text) for text in excluded)})" if excluded else ""
+        self._not = f" NOT ({exclusion.expression})" if exclusion else ""
         self._conn = conn
         self._words = words
         self._memories = memories

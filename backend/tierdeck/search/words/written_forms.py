@@ -99,7 +99,7 @@ class WrittenForms:
         def spans(text: str) -> Iterable[tuple[int, int]]:
             if hints and text.isascii() and not any(hint in text.lower() for hint in hints):
                 return ()
-            return self._tokenizer.spans(text, is_word)
+            return [(token.start, token.end) for token in self._tokenizer.wanted(text, is_word)]
 
         most = MAX_ROWS if hints else FIRST_ROWS
         return _forms(self._texts_with(asked, most), spans, is_wanted, rows)

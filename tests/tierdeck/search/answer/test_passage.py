@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -7,45 +8,61 @@ from tests.tierdeck.search.memories import remember
 from tierdeck.model import EXCERPT_CHARS
 from tierdeck.search import hybrid_search, rerank
 from tierdeck.search.answer.dressing import MAX_PASSAGE_CHARS
-from tierdeck.search.answer.passage import marks_within, passage_start
+from tierdeck.search.answer.passage import passage_start, places_within
+from tierdeck.search.query.tokens import Token
 from tierdeck.store import Store
 
 LOG = "a line of a log without interest\n" * 300
 
 
-def marks_of(text: str, *words: str) -> list[tuple[int, int]]:
-    found = [(at, at + len(word)) for word in words for at in range(len(text)) if text.startswith(word, at)]
-    return sorted(found)
+def found_in(text: str, *words: str) -> list[Token]:
+    places = [(at, word) for word in words for at in range(len(text)) if text.startswith(word, at)]
+    return [Token(word, at, at + len(word)) for at, word in sorted(places)]
 
 
 def test_the_part_that_holds_the_most_of_the_words_is_taken_and_of_several_the_first() -> None:
     text = "refund " + "x " * 300 + "refund gateway " + "y " * 300 + "refund gateway"
-    start = passage_start(text, marks_of(text, "refund", "gateway"), 100)
+    start = passage_start(text, found_in(text, "refund", "gateway"), 100)
     assert 0 < text.index("refund gateway") - start <= 80
     assert text[start - 1] == " "
 
 
 def test_a_word_that_comes_often_counts_once() -> None:
     text = "x " * 300 + "refund " * 20 + "z " * 300 + "refund gateway"
-    start = passage_start(text, marks_of(text, "refund", "gateway"), 100)
+    start = passage_start(text, found_in(text, "refund", "gateway"), 100)
     assert start > text.index("z ")
 
 
 def test_the_beginning_is_kept_where_no_part_holds_more() -> None:
     text = "refund gateway " + "x " * 300 + "gateway refund"
-    assert passage_start(text, marks_of(text, "refund", "gateway"), 100) == 0
+    assert passage_start(text, found_in(text, "refund", "gateway"), 100) == 0
     assert passage_start(text, [], 100) == 0
 
 
 @given(st.text("ab \n", max_size=300), st.integers(90, 200))
 def test_the_part_lies_in_the_text_and_holds_a_match_that_the_beginning_lacks(text: str, chars: int) -> None:
-    marks = [(at, at + 2) for at in range(0, len(text) - 1, 7)]
-    start = passage_start(text, marks, chars)
+    found = [Token(text[at : at + 2], at, at + 2) for at in range(0, len(text) - 1, 7)]
+    start = passage_start(text, found, chars)
     assert 0 <= start < max(1, len(text))
     if start:
-        here = {text[start:][first:last].casefold() for first, last in marks_within(marks, start, start + chars)}
-        head = {text[first:last].casefold() for first, last in marks_within(marks, 0, chars)}
+        places = [(token.start, token.end) for token in found]
+        here = {text[start:][first:last] for first, last in places_within(places, start, start + chars)}
+        head = {text[first:last] for first, last in places_within(places, 0, chars)}
         assert len(here) > len(head)
+
+
+@pytest.mark.parametrize(
+    ("often", "rare"),
+    [
+        ("refund refund refund", "refund gateway"),
+        ("deploys deployed deploying", "deploy gateway"),
+        ("cafe café", "cafe gateway"),
+    ],
+)
+def test_words_that_the_index_takes_for_one_count_once(store: Store, often: str, rare: str) -> None:
+    remember(store, f"{often} {LOG} {rare} {LOG}")
+    [hit] = hybrid_search(store, f"{often} {rare}").hits
+    assert "gateway" in hit.row.excerpt
 
 
 def test_a_hit_shows_where_its_words_stand(store: Store) -> None:

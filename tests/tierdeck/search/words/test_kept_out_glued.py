@@ -15,6 +15,7 @@ from tierdeck.search.rows.exclusion import Exclusion
 from tierdeck.search.rows.read_memories import MAX_SCORED_CHARS, ReadMemories
 from tierdeck.store import Store
 from tierdeck.terms.fill import fill_terms
+from tierdeck.terms.piece_spans import stands_alone
 
 
 @pytest.mark.parametrize(
@@ -98,7 +99,7 @@ def test_texts_of_plain_letters_are_not_looked_into_for_it(store: Store, monkeyp
 
     def stands(word: str, text: str) -> bool:
         asked.append(text)
-        return False
+        return stands_alone(word, text)
 
     monkeypatch.setattr(exclusion, "stands_alone", stands)
     remember(store, "server going on", "server 用Go写")
@@ -116,10 +117,10 @@ def test_nothing_that_is_kept_out_comes_back_by_meaning(
 ) -> None:
     monkeypatch.setattr(word_counts, "LARGE_FROM_ROWS", large_from)
     remember(store, "server 用Golang写", "server of old")
-    model = ChosenVectors({})
+    model = ChosenVectors({key: [1.0, 0.2] for key in ("server of old", "server 用Golang写", "server")})
     with embed_all(store, model) as index:
         found = texts(hybrid_search(store, "server -Golang", alpha=alpha, embedder=model, index=index))
-    assert "server 用Golang写" not in found
+    assert found == ["server of old"]
 
 
 @pytest.mark.parametrize(
@@ -135,7 +136,42 @@ def test_what_a_sign_keeps_out_is_said(query: str, note: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "query", ["learn -go", "learn -foo-bar", "learn -Müller", "a -> b", "a — b", 'learn -"C x"']
+    "query",
+    [
+        "learn -go",
+        "learn -foo-bar",
+        "learn -Müller",
+        "भाषा -हिन्दी",
+        "learn -cafe\u0301",
+        "a -> b",
+        "a — b",
+        'learn -"C x"',
+    ],
 )
 def test_where_no_sign_counts_nothing_is_said(query: str) -> None:
     assert not [note for note in parse_query(query).notes if "kept out" in note or "keeps out" in note]
+
+
+def test_behind_more_than_the_pool_that_are_kept_out_the_others_are_found_by_meaning(store: Store) -> None:
+    remember(store, *(f"server 用Golang写 {n}" for n in range(120)), *(f"server {n}" for n in range(5)))
+    near = {f"server 用Golang写 {n}": [1.0, 0.0] for n in range(120)} | {
+        f"server {n}": [0.8, 0.6] for n in range(5)
+    }
+    model = ChosenVectors({**near, "server -Golang": [1.0, 0.0], "server": [1.0, 0.0]})
+    with embed_all(store, model) as index:
+        for alpha in (0.5, 1.0):
+            answer = hybrid_search(store, "server -Golang", alpha=alpha, embedder=model, index=index)
+            assert set(texts(answer)) == {f"server {n}" for n in range(5)}
+
+
+def test_what_is_kept_out_glued_counts_as_hidden(store: Store) -> None:
+    remember(store, "server 用Golang写", "server of old", NodeDraft("server 用Golang写 x", tier=Tier.LONGTERM))
+    answer = hybrid_search(store, "server -Golang tier:task", alpha=0)
+    assert {(hidden.filter_text, hidden.rows) for hidden in answer.hidden} == {("-Golang", 1)}
+
+
+def test_what_is_kept_out_is_named_as_it_was_typed(store: Store) -> None:
+    remember(store, "cache of Redis", "cache of old")
+    answer = hybrid_search(store, "cache -Ｒｅｄｉｓ", alpha=0)
+    assert texts(answer) == ["cache of old"]
+    assert [hidden.filter_text for hidden in answer.hidden] == ["-Ｒｅｄｉｓ"]

@@ -33,7 +33,7 @@ def is_hash(word: str) -> bool:
 
 
 def is_of_crumbs(word: str, parts: Sequence[str]) -> bool:
-    """Whether the first parts of a word are too small to mean anything."""
+    """Whether the parts of a word are too small to mean anything."""
     if is_hash(word):
         return len(parts) >= _MIXED_PARTS
     return len(parts) >= _ID_PARTS and len(word) < _ID_PART_CHARS * len(parts)

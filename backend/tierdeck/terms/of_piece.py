@@ -17,7 +17,7 @@ from tierdeck.terms.of_text import (
     is_telling_sign,
     lowered,
 )
-from tierdeck.terms.pieces import MAX_PARTS, Piece, camel_parts
+from tierdeck.terms.pieces import Piece, camel_parts
 from tierdeck.terms.scripts import script_runs
 from tierdeck.terms.words import split_words
 
@@ -30,7 +30,7 @@ def expression_of(piece: Piece) -> str | None:
     Returns:
         An FTS5 expression; None where texts may hold the piece without having a term for it.
     """
-    if len(piece.text) > MAX_TERM_CHARS or not piece.text.isprintable():
+    if piece.kind == "whole" or len(piece.text) > MAX_TERM_CHARS or not piece.text.isprintable():
         return None
     if piece.kind == "pair":
         return _quoted(piece.text) + (" *" if len(piece.text) == 1 else "")
@@ -48,16 +48,16 @@ def _of_part(piece: Piece) -> str | None:
     # A piece may be made of more parts than stand together in one term; its capitals show them.
     if piece.is_short:
         return _quoted(glued_term(piece.text))
+    whole = _quoted(lowered(piece.text)) + (" *" if piece.is_prefix else "")
     parts = camel_parts(piece.text)
     if len(parts) > MAX_RUN:
-        if len(parts) > MAX_PARTS:
-            return None
         runs = ["".join(parts[at : at + MAX_RUN]) for at in range(len(parts) - MAX_RUN + 1)]
         asked: list[str | None] = [_quoted(lowered(run)) for run in runs]
         if piece.is_prefix:
             asked[-1] = f"{asked[-1]} *"
-        return _all_of(asked)
-    return _quoted(lowered(piece.text)) + (" *" if piece.is_prefix else "")
+        # Where it is glued to another script it is a term of its own, and of crumbs no runs are kept.
+        return f"({_all_of(asked)}) OR {whole}"
+    return whole
 
 
 def _of_signs(text: str) -> str | None:

@@ -18,25 +18,27 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
 from tierdeck.terms.escapes import veiled
-from tierdeck.terms.hashes import KEPT_CHARS, hash_begins, is_hash, is_of_crumbs
+from tierdeck.terms.hashes import KEPT_CHARS, MAX_HASH_CHARS, hash_begins, is_hash, is_of_crumbs
 from tierdeck.terms.normal_form import normal_form
 from tierdeck.terms.piece_spans import glued_names
-from tierdeck.terms.pieces import MIN_PART_CHARS, first_parts
+from tierdeck.terms.pieces import MIN_PART_CHARS, camel_parts
 from tierdeck.terms.scripts import UNSPACED, changes_script, goes_on, is_odd, script_runs
 from tierdeck.terms.words import is_letter, split_words, word_spans
 
 # Raised when other terms are made of the same text: an index of older rules is made anew.
-RULES = 3
+RULES = 4
 MAX_TEXT_CHARS = 1_000_000
 MAX_TEXT_TERMS = 20_000
 MAX_TERM_CHARS = 64
 MAX_RUN = 4
 MAX_SIGNS = 4
+# Of Base64 one stretch of 15 is taken for a name's; of 24 parts one of 60 is, but a short name behind it is missed.
+_STRETCH_PARTS = 12
 
 # Signs that a term may begin or end with. What is left out stands in every other sentence, or inside every path.
 FIRST_SIGNS = frozenset("#$%&*+-./=@\\^_|~")
@@ -128,13 +130,27 @@ def _compound_terms(word: str) -> Iterator[str]:
             yield from _compound_terms(run)
         yield from _glued_terms(runs)
         return
-    parts = first_parts(word)
+    parts = camel_parts(word)
     if len(parts) < 2:
         return
     is_crumbs = is_of_crumbs(word, parts)
-    if is_crumbs or is_hash(word):
+    is_very_long = len(word) > MAX_HASH_CHARS
+    if is_crumbs or is_very_long or is_hash(word):
         yield from (hash_term(word[at:]) for at in hash_begins(word))
-    longest_run = 0 if is_crumbs and is_hash(word) else 1 if is_crumbs else MAX_RUN
+    if is_very_long:
+        yield from _terms_of_very_long(parts)
+    else:
+        yield from _run_terms(parts, 0 if is_crumbs and is_hash(word) else 1 if is_crumbs else MAX_RUN)
+
+
+def _terms_of_very_long(parts: Sequence[str]) -> Iterator[str]:
+    """Some parts at a time, for behind crumbs (Base64) a name may stand."""
+    for at in range(0, max(1, len(parts) - MAX_RUN), _STRETCH_PARTS - MAX_RUN):
+        stretch = parts[at : at + _STRETCH_PARTS]
+        yield from _run_terms(stretch, 1 if is_of_crumbs("".join(stretch), stretch) else MAX_RUN)
+
+
+def _run_terms(parts: Sequence[str], longest_run: int) -> Iterator[str]:
     for size in range(1, min(longest_run, len(parts)) + 1):
         for at in range(len(parts) - size + 1):
             term = lowered("".join(parts[at : at + size]))

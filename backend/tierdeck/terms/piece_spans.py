@@ -9,9 +9,12 @@ from itertools import accumulate, pairwise
 from tierdeck.terms.escapes import veiled
 from tierdeck.terms.hashes import MAX_HASH_CHARS, hash_begins, is_hash, is_of_crumbs
 from tierdeck.terms.normal_form import normal_form, normal_places
-from tierdeck.terms.pieces import NAME, Piece, first_parts, is_part_boundary
+from tierdeck.terms.pieces import NAME, Piece, camel_parts, is_part_boundary
 from tierdeck.terms.scripts import changes_script, is_glued, is_run_edge
 from tierdeck.terms.words import is_letter
+
+# On each side; in Base64 one place of 120 is taken for a name so.
+_NEAR_CHARS = 32
 
 
 def holds(piece: Piece, text: str) -> bool:
@@ -82,7 +85,7 @@ def glued_names(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _may_stand(piece: Piece, text: str, start: int, end: int, *, is_normal: bool) -> bool:
-    if piece.kind == "sign":
+    if piece.kind in ("sign", "whole"):
         # `-flow` is no part of `cross-flow`, but `.NET` is of `ASP.NET`.
         letter = piece.text[1:2] if piece.text[0] == "-" else piece.text[0]
         return not (
@@ -104,7 +107,9 @@ def _is_part(piece: Piece, text: str, start: int, end: int) -> bool:
     first, last = _run_around(text, start, end)
     if (first, last) == (start, end):
         return True
-    word, parts = text[first:last], first_parts(text[first:last])
+    if last - first > MAX_HASH_CHARS:  # of Base64 and what stands behind it only what is near tells
+        first, last = max(first, start - _NEAR_CHARS), min(last, end + _NEAR_CHARS)
+    word, parts = text[first:last], camel_parts(text[first:last])
     is_in_crumbs = is_of_crumbs(word, parts)
     if piece.may_begin_hash and (is_in_crumbs or is_hash(word)) and start - first in hash_begins(word):
         return True

@@ -76,10 +76,10 @@ class TermIndex:
             )
             return [int(row[0]) for row in found]
 
-    def partial_rows(self) -> int:
-        """How many memories are so long that not all of their terms are kept."""
+    def partial_rows(self) -> list[int]:
+        """The rowids in `nodes` of memories so long that not all of their terms are kept."""
         with self._lock, index_errors(self._path):
-            return int(self._conn.execute(f"SELECT count(*) FROM {ROWS} WHERE is_partial").get)
+            return [int(row[0]) for row in self._conn.execute(f"SELECT n FROM {ROWS} WHERE is_partial")]
 
     def words_with_prefix(self, prefix: str, limit: int) -> list[tuple[str, int]]:
         """The most frequent words that begin so, as the full-text index keeps them; empty when not known."""

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tierdeck.terms.piece_spans import holds, spans
-from tierdeck.terms.pieces import MAX_PIECES, Piece, camel_parts, pieces_of
+from tierdeck.terms.pieces import MAX_PIECES, Piece, camel_parts, is_part_boundary, pieces_of
 
 
 def part(text: str) -> Piece:
@@ -79,6 +81,13 @@ def test_spans_are_every_place() -> None:
 )
 def test_a_compound_name_has_parts(word: str, parts: list[str]) -> None:
     assert camel_parts(word) == parts
+
+
+@given(st.text("abAB12", min_size=1, max_size=12))
+def test_the_parts_of_an_ascii_name_begin_at_its_boundaries(word: str) -> None:
+    begins = [at for at in range(len(word)) if is_part_boundary(word, at)]
+    ends = [*begins[1:], len(word)]
+    assert camel_parts(word) == [word[begin:end] for begin, end in zip(begins, ends, strict=True)]
 
 
 def test_a_run_without_spaces_is_looked_for_by_pairs_that_share_its_worth() -> None:

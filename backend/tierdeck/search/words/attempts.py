@@ -22,7 +22,7 @@ MAX_EXTRA_WORDS = 12
 MAX_REPEATS = 3
 MAX_REPEATED = 32
 # A digit, a capital after another letter, or a sign that no sentence puts inside a word.
-_NAME = re.compile(r"\d|\w[A-Z]|\w[_./\\:@=#$~]+\w|::|->")
+_NAME = re.compile(r"\d|\w[A-Z]|\w[_./\\:@=#$~&|<(\[{]+\w|::|->")
 
 
 @dataclass(frozen=True, slots=True)

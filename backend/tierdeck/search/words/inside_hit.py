@@ -17,7 +17,7 @@ MAX_PARTS = 4
 MAX_WHOLE_ROWS = 1_000
 
 # A sign outweighs its bare word however often that stands in a text: bm25 of one word stays under
-# (k1 + 1) x idf = 2.2 x idf, and `C++` must beat a text that says `c` ten times.
+# (k1 + 1) x idf = 2.2 x idf, and `C++` must beat a text that says `c` ten times. So does a whole its words.
 PART_WORTH = 0.5
 SIGN_WORTH = 2.2
 
@@ -53,9 +53,9 @@ def worth_of(piece: Piece, found_rows: int, terms: Sequence[Term], store_rows: i
         found_rows: how many memories hold it; `terms`: the query's words, which `Piece.term` counts in.
     """
     whole_rows = rows_of_word(piece, terms)
-    if piece.kind == "sign":
+    if piece.kind in ("sign", "whole"):
         bare = idf_of(whole_rows, store_rows) if whole_rows else 0.0
-        return SIGN_WORTH * max(idf_of(found_rows, store_rows), bare)
+        return SIGN_WORTH * piece.weight * max(idf_of(found_rows, store_rows), bare)
     return PART_WORTH * piece.weight * idf_of(whole_rows + found_rows, store_rows)
 
 

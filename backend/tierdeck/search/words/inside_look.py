@@ -1,7 +1,8 @@
 """The look inside words: by the index of extra terms where that knows, into the texts themselves where it can't.
 
 The index says which memories may hold a piece; the store's snapshot says which of them may be shown and whether
-they hold it, so an index that lags behind gives no wrong hit. What changed since it was made is looked into.
+they hold it, so an index that lags behind gives no wrong hit. What changed since it was made is looked into, and so
+is what it has a part of only.
 """
 
 from __future__ import annotations
@@ -19,7 +20,8 @@ from tierdeck.search.rows.condition import Condition
 from tierdeck.search.words.inside_hit import Inside, InsideHit, worth_of, worthwhile
 from tierdeck.search.words.inside_postings import Earned, Postings
 from tierdeck.search.words.inside_scan import InsideScan
-from tierdeck.terms.of_piece import expression_of
+from tierdeck.search.words.partial_texts import PartialTexts, partial_texts
+from tierdeck.search.words.piece_rows import asked_of
 from tierdeck.terms.pieces import MAX_PIECE_CHARS, Piece
 from tierdeck.terms.term_index import TermIndex
 
@@ -66,10 +68,10 @@ class InsideLook:
         earned: dict[str, Earned] = {}
         if self._index is not None:
             try:
-                asked = [(piece, expression) for piece in wanted if (expression := expression_of(piece))]
+                asked = [one for piece in wanted if (one := asked_of(piece))]
                 self._postings = Postings(self._conn, self._index, asked, terms, self._store_rows)
                 earned = self._postings.best(condition, limit_rows)
-                self._add_changed(earned, condition)
+                self._add_unknown(earned, condition)
                 if self._reach.is_whole:
                     scanned = [piece for piece in wanted if piece not in self._postings.worths]
             except IndexFileError:
@@ -109,19 +111,23 @@ class InsideLook:
         ).fetchall()
         return _Reach(len(changed) <= MAX_CHANGED_ROWS, tuple(str(row[0]) for row in changed[:MAX_CHANGED_ROWS]))
 
+    @cached_property
+    def _partial(self) -> PartialTexts:
+        return partial_texts(self._conn, self._index.partial_rows() if self._index is not None else ())
+
     def _partial_note(self) -> str | None:
-        try:
-            rows = self._index.partial_rows() if self._index is not None else 0
-        except IndexFileError:
-            return None
+        rows = self._partial.left_out if self._index is not None else 0
         return (
             f"of {rows:,} very long text{'s' if rows > 1 else ''} only a part was looked inside" if rows else None
         )
 
-    def _add_changed(self, earned: dict[str, Earned], condition: Condition) -> None:
+    def _add_unknown(self, earned: dict[str, Earned], condition: Condition) -> None:
+        """What changed, and what the index has a part of, are looked into."""
+        unknown = (self._partial.ids, self._reach.changed)
         for piece, worth in self._postings.worths.items() if self._postings else ():
-            for node_id in self._scan.among(self._reach.changed, piece, condition):
-                earned.setdefault(node_id, {})[piece] = worth
+            for ids in unknown:
+                for node_id in self._scan.among(ids, piece, condition):
+                    earned.setdefault(node_id, {})[piece] = worth
 
     def _add_newest(
         self, earned: dict[str, Earned], piece: Piece, terms: Sequence[Term], condition: Condition

@@ -11,6 +11,7 @@ import apsw
 from tierdeck.search.query.terms import Term
 from tierdeck.search.rows.condition import Condition
 from tierdeck.search.words.inside_hit import worth_of
+from tierdeck.search.words.piece_rows import Asked, PieceRows
 from tierdeck.store.rows import as_bytes, text_of
 from tierdeck.terms.of_text import MAX_TEXT_CHARS
 from tierdeck.terms.piece_spans import holds
@@ -30,11 +31,14 @@ Earned = dict[Piece, float]
 class _Posting:
     """The memories that may hold one piece, by rowid, newest first; all of them when there are not too many."""
 
-    piece: Piece
-    expression: str
+    asked: Asked
     worth: float
     rows: frozenset[int]
     lowest: int
+
+    @property
+    def piece(self) -> Piece:
+        return self.asked.piece
 
     @property
     def is_complete(self) -> bool:
@@ -51,19 +55,17 @@ class Postings:
         self,
         conn: apsw.Connection,
         index: TermIndex,
-        asked: Sequence[tuple[Piece, str]],
+        pieces: Sequence[Asked],
         terms: Sequence[Term],
         store_rows: int,
     ) -> None:
         self._conn = conn
-        self._index = index
+        self._rows = PieceRows(conn, index)
         self._postings: list[_Posting] = []
-        for piece, expression in asked:
-            rows = index.rows(expression, MAX_LISTED_ROWS)
-            worth = worth_of(piece, len(rows), terms, store_rows)
-            self._postings.append(
-                _Posting(piece, expression, worth, frozenset(rows), rows[-1] if rows else -(1 << 63))
-            )
+        for asked in pieces:
+            rows = self._rows.rows(asked, MAX_LISTED_ROWS)
+            worth = worth_of(asked.piece, len(rows), terms, store_rows)
+            self._postings.append(_Posting(asked, worth, frozenset(rows), rows[-1] if rows else -(1 << 63)))
 
     @property
     def worths(self) -> Earned:
@@ -113,16 +115,16 @@ class Postings:
             for rowid in posting.rows:
                 scores[rowid] = scores.get(rowid, 0.0) + posting.worth
         endless = [posting for posting in self._postings if not posting.is_complete]
-        if len(endless) > 1:
-            together = " AND ".join(f"({posting.expression})" for posting in endless)
-            worth = sum(posting.worth for posting in endless)
-            for rowid in self._index.rows(together, MAX_LISTED_ROWS):
+        of_terms = [posting for posting in endless if posting.asked.words is None]
+        if len(of_terms) > 1:
+            worth = sum(posting.worth for posting in of_terms)
+            for rowid in self._rows.together([posting.asked for posting in of_terms], MAX_LISTED_ROWS):
                 scores[rowid] = max(scores.get(rowid, 0.0), worth)
         order = sorted(scores, key=lambda rowid: (-scores[rowid], -rowid))
         yield from (order[at : at + _CHUNK_ROWS] for at in range(0, len(order), _CHUNK_ROWS))
         for posting in endless:
             below = posting.lowest
-            while rows := self._index.rows(posting.expression, MAX_LISTED_ROWS, below):
+            while rows := self._rows.rows(posting.asked, MAX_LISTED_ROWS, below):
                 below = rows[-1]
                 yield [rowid for rowid in rows if rowid not in scores]
 

@@ -297,7 +297,7 @@ class KeywordLeg:
         if not self._inside.pieces and not self._query.is_raw:
             matched = len(hit.words) if hit else 0
             return matched + (len(idle.words) if idle else 0), len(terms.used) + len(terms.returned)
-        own = [piece for piece in self._inside.pieces if piece.term is None and piece.kind != "name"]
+        own = [piece for piece in self._inside.pieces if piece.term is None and piece.kind not in ("name", "whole")]
         held = {piece for piece, _ in self._inside.hits.get(node_id, InsideHit()).earned}
         words = (hit.words if hit else frozenset()) | self._complete_terms(held)
         asked = hit.asked if hit and self._query.is_raw else len(terms.used) + len(terms.returned)

@@ -100,14 +100,6 @@ def test_changed_texts_too_long_for_one_look_are_said(store: Store, monkeypatch:
     assert "did not look inside 1 memory that changed" in answer.notes
 
 
-def test_a_memory_whose_terms_are_kept_in_part_is_said(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(of_text, "MAX_TEXT_TERMS", 3)
-    remember(store, "getCheckoutId setInvoiceId")
-    fill_terms(store)
-    notes = hybrid_search(store, "checkout", alpha=0).notes
-    assert "of 1 very long text only a part was looked inside" in notes
-
-
 def test_the_filter_holds_beyond_the_rows_that_are_listed(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(inside_postings, "MAX_LISTED_ROWS", 5)
     remember(store, NodeDraft("oldCheckoutId", tier=Tier.LONGTERM), *(f"getCheckoutId {n}" for n in range(40)))

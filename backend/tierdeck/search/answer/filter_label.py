@@ -1,4 +1,8 @@
-"""A filter in force as the text that, typed, is that filter again. Pure."""
+"""A filter in force as the text that, typed, is that filter again. Pure.
+
+Two can't be typed: a value with a quote in it (`tag:a"b` is read as `ab`), and a metadata key with `=` in it, which
+ends at the first one.
+"""
 
 from __future__ import annotations
 

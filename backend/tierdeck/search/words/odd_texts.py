@@ -49,17 +49,21 @@ def odd_texts(conn: apsw.Connection, where: str, value: SQLValue, max_text_bytes
     """
     version = int(conn.pragma("data_version"))
     kept = _KEPT.get(conn)
-    if kept is None or kept[0] != version or len(kept[1]) >= _MAX_KEPT:
+    if kept is None or kept[0] != version:
         kept = _KEPT[conn] = (version, {})
-    if (where, value) not in kept[1]:
+    by_key = kept[1]
+    if (where, value) not in by_key:
         rows = conn.execute(
             f"SELECT n.rowid, CAST(n.content AS BLOB) FROM nodes n WHERE {where}"
             " AND octet_length(n.content) > length(n.content) AND octet_length(n.content) <= ?"
             " ORDER BY n.rowid DESC",
             (value, max_text_bytes),
         )
-        kept[1][where, value] = _odd(rows)
-    return kept[1][where, value]
+        found = _odd(rows)
+        if len(by_key) >= _MAX_KEPT:
+            del by_key[next(iter(by_key))]
+        by_key[where, value] = found
+    return by_key[where, value]
 
 
 def _odd(rows: Iterable[tuple[SQLValue, ...]]) -> OddTexts:

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import shutil
+import sqlite3
+from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -10,12 +13,18 @@ import pytest
 from tests.tierdeck.search.memories import ChosenVectors, embed_all, remember, texts
 from tierdeck.model import NodeChanges, NodeDraft, Tier
 from tierdeck.search import hybrid_search, rerank
+from tierdeck.search.meaning import without_vector
 from tierdeck.search.meaning.without_vector import WithoutVector
+from tierdeck.search.rows.changed_since import changed_since
 from tierdeck.store import Store, edit_node, open_store
 from tierdeck.vectors.vector_index import VectorIndex, open_vector_index
 
 MODEL = ChosenVectors({})
 END = "and meaning alone can't find {}; `tierdeck embed` makes those that wait"
+MANY_CHANGED = (
+    "many memories were changed or deleted since their vectors were made, and meaning alone can't find what was"
+    " written anew; `tierdeck embed` brings the vectors up to date"
+)
 ONE = "1 memory has no vector, " + END.format("it")
 
 
@@ -90,14 +99,54 @@ def test_the_vectors_of_another_store_count_for_none(store: Store, tmp_path: Pat
     assert answer.notes == (many(3),)
 
 
-def test_of_many_that_wait_the_least_number_is_told_and_none_is_looked_at(
-    store: Store, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("tierdeck.search.meaning.without_vector._MOST_ASKED", 10)
+def test_of_many_that_wait_the_least_number_is_told(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(without_vector, "_MOST_ASKED", 10)
     remember(store, *(f"seed {n}" for n in range(60)))
     with embed_all(store, MODEL) as index:
         remember(store, *(f"later {n}" for n in range(11)))
         assert notes(store, index, "charged conf>0") == (f"at least {many(11)}",)
+
+
+def rewrite(store: Store, ids: Sequence[str]) -> None:
+    with store.writing() as conn:
+        conn.executemany("UPDATE nodes SET content = content || ' anew' WHERE id = ?", [(one,) for one in ids])
+
+
+def test_of_many_that_were_written_anew_the_least_number_is_told(store: Store) -> None:
+    ids = remember(store, *(f"seed {n}" for n in range(700)))
+    with embed_all(store, MODEL) as index:
+        rewrite(store, ids[:600])
+        assert notes(store, index) == (f"at least {many(500)}",)
+        which = "memories that pass the filters"
+        assert notes(store, index, "charged conf>0") == (f"at least {many(500).replace('memories', which)}",)
+
+
+def test_what_was_deleted_is_no_memory_without_a_vector(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(without_vector, "_MOST_ASKED", 20)
+    ids = sorted(remember(store, *(f"seed {n}" for n in range(90))))
+    with embed_all(store, MODEL) as index:
+        with store.writing() as conn:
+            conn.executemany("DELETE FROM nodes WHERE id = ?", [(one,) for one in ids[:15]])
+        rewrite(store, ids[15:25])
+        assert notes(store, index) == (f"at least {many(5)}",)
+
+
+def test_where_too_many_changed_to_be_counted_it_is_said_that_they_are_many(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(changed_since, "__defaults__", (20,))
+    ids = remember(store, *(f"seed {n}" for n in range(90)))
+    with embed_all(store, MODEL) as index:
+        rewrite(store, ids[:21])
+        assert notes(store, index) == (MANY_CHANGED,)
+
+
+def test_nothing_is_said_of_a_store_that_does_not_tell_what_changed(family_store_path: Path) -> None:
+    with closing(sqlite3.connect(family_store_path)) as conn, conn:
+        rows = [(f"theirs-{n}", f"seed {n}") for n in range(90)]
+        conn.executemany("INSERT INTO nodes (id, type, content) VALUES (?, 'fact', ?)", rows)
+    with open_store(family_store_path) as store, embed_all(store, MODEL) as index:
+        assert notes(store, index) == ()
 
 
 def test_one_memory_and_none_are_told_as_one_and_none() -> None:

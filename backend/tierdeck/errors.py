@@ -153,9 +153,17 @@ class VectorRefusedError(EmbeddingError):
 
 
 class IndexFileError(TierdeckError):
-    """The index file can't be used; the store is untouched and keyword search works without it."""
+    """The index file can't be used; the store is untouched and keyword search works without it.
+
+    `remedy` is what mends it, a command or a deed; None where nobody can say. It is to make the index anew only
+    where nothing else helps: of what the disk refuses the vectors may be sound, and have cost money.
+    """
 
     exit_code = 7
+
+    def __init__(self, message: str, *, remedy: str | None = None, hint: str | None = None) -> None:
+        super().__init__(message, hint=hint)
+        self.remedy = remedy
 
 
 class IndexBusyError(StoreBusyError, IndexFileError):

@@ -14,7 +14,7 @@ from tierdeck.db.connections import (
     set_journal_mode,
     set_writer_cache,
 )
-from tierdeck.db.disk_faults import disk_fault
+from tierdeck.db.disk_faults import DiskFault, disk_fault
 from tierdeck.db.driver_errors import BUSY_TIMEOUT_MS, damaged, driver_errors, is_recovering
 from tierdeck.db.file_system import file_system_type, is_network_file_system
 from tierdeck.db.journal_mode import asks_for_wal
@@ -32,6 +32,7 @@ __all__ = [
     "INDEX_PAGE_BYTES",
     "LOG_SUFFIXES",
     "WAL_LIMIT_BYTES",
+    "DiskFault",
     "UntouchedConnection",
     "asks_for_wal",
     "copy_database",

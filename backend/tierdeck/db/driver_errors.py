@@ -101,7 +101,7 @@ def _translated(e: apsw.Error, path: Path, doing: str, waited_ms: int) -> Tierde
             f"{what}: it can only be read ({e})", hint="see who may write the file and its folder"
         )
     if isinstance(e, apsw.CantOpenError):
-        return _cannot_open(path, what, e)
+        return _cannot_open(path, doing, e)
     fault = disk_fault(e, path)
     if fault is not None:
         return _by_disk(fault, what, is_reading=doing in _READING)
@@ -120,12 +120,13 @@ def _by_disk(fault: DiskFault, what: str, *, is_reading: bool) -> StoreError:
     return StoreError(f"{what}: {fault.why}{unchanged}", hint=hint or None)
 
 
-def _cannot_open(path: Path, what: str, e: apsw.Error) -> StoreError:
+def _cannot_open(path: Path, doing: str, e: apsw.Error) -> StoreError:
+    what = f"{doing} {path}"
     if not os.path.lexists(path):
         return StoreNotFoundError(f"{what}: there is no such file")
     if not os.access(path, os.R_OK):
         return StoreError(f"{what}: you may not read it", hint="see who owns the file and its folder")
     fault = disk_fault(e, path)
     if fault is not None:
-        return _by_disk(fault, what, is_reading=True)
+        return _by_disk(fault, what, is_reading=doing in _READING)
     return StoreError(f"{what}: it can't be opened ({e})")

@@ -7,7 +7,6 @@ hash of the text it was made from, and a vector whose hash does not fit its text
 
 from __future__ import annotations
 
-import errno
 import os
 import re
 from collections.abc import Iterator
@@ -26,9 +25,9 @@ VECTORS = "node_embeddings"
 NEXT_VECTORS = "node_embeddings_next"
 _BUSY_HINT = "try again when it is done; search by word works meanwhile"
 _SOURCE = "source_path"
-_NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 _WORDS_HINT = "search by word works without it"
-REBUILD_HINT = "`tierdeck embed --rebuild` makes it anew; search by word works without it"
+REBUILD = "tierdeck embed --rebuild"
+REBUILD_HINT = f"`{REBUILD}` makes it anew; search by word works without it"
 _DIMENSIONS = re.compile(r"embedding FLOAT\[(\d+)\]", re.IGNORECASE)
 
 
@@ -90,12 +89,10 @@ def index_errors(path: Path) -> Iterator[None]:
     except (apsw.BusyError, apsw.LockedError) as e:
         raise IndexBusyError(f"use index {path}: another program holds it", hint=_BUSY_HINT) from e
     except (apsw.FullError, apsw.IOError, apsw.CantOpenError, apsw.ReadOnlyError) as e:
-        fault = db.disk_fault(e, path)
-        why = str(e) if fault is None else fault.why
-        raise IndexFileError(f"use index {path}: {why}", hint=_WORDS_HINT) from e
+        raise _refused(f"use index {path}", db.disk_fault(e, path) or db.DiskFault(str(e))) from e
     except apsw.Error as e:
         # vec0 raises a plain SQLError when its own tables lack what they must hold.
-        raise IndexFileError(f"use index {path}: it is damaged ({e})", hint=REBUILD_HINT) from e
+        raise IndexFileError(f"use index {path}: it is damaged ({e})", remedy=REBUILD, hint=REBUILD_HINT) from e
 
 
 def rebuild_index(store: Store) -> Path | None:
@@ -180,10 +177,11 @@ def _open(path: Path, *, is_writing: bool) -> apsw.Connection:
     except StoreBusyError as e:
         raise IndexBusyError(e.message.replace("open", "use index", 1), hint=_BUSY_HINT) from e
     except StoreError as e:
-        why = _disk_why(e, path)
-        if why is not None:  # its vectors may be sound, and have cost money
-            raise IndexFileError(f"use index {path}: {why}", hint=_WORDS_HINT) from e
-        raise IndexFileError(e.message.replace("open", "use index", 1), hint=REBUILD_HINT) from e
+        fault = _disk_fault(e, path)
+        if fault is not None:  # its vectors may be sound, and have cost money
+            raise _refused(f"use index {path}", fault) from e
+        message = e.message.replace("open", "use index", 1)
+        raise IndexFileError(message, remedy=REBUILD, hint=REBUILD_HINT) from e
 
 
 def _is_made(conn: apsw.Connection, path: Path) -> bool:
@@ -195,18 +193,22 @@ def _is_made(conn: apsw.Connection, path: Path) -> bool:
         return False
     if conn.pragma("application_id") != db.INDEX_APPLICATION_ID:
         raise IndexFileError(
-            f"use index {path}: it is not an index of ours", hint="`tierdeck embed --rebuild` moves it aside"
+            f"use index {path}: it is not an index of ours", remedy=REBUILD, hint=f"`{REBUILD}` moves it aside"
         )
     version = get_setting(conn, "index_version")
     if not isinstance(version, int) or not 1 <= version <= INDEX_VERSION:
         raise IndexFileError(
-            f"use index {path}: its version is {version}, this program's {INDEX_VERSION}", hint=REBUILD_HINT
+            f"use index {path}: its version is {version}, this program's {INDEX_VERSION}",
+            remedy=REBUILD,
+            hint=REBUILD_HINT,
         )
     # In the head of the file: with small pages a chunk of vectors is a chain of thousands.
     page_bytes = conn.pragma("page_size")
     if page_bytes != db.INDEX_PAGE_BYTES:
         raise IndexFileError(
-            f"use index {path}: its pages have {page_bytes} bytes, not {db.INDEX_PAGE_BYTES}", hint=REBUILD_HINT
+            f"use index {path}: its pages have {page_bytes} bytes, not {db.INDEX_PAGE_BYTES}",
+            remedy=REBUILD,
+            hint=REBUILD_HINT,
         )
     return True
 
@@ -242,7 +244,7 @@ def _make_file(path: Path, store: Store) -> None:
         with suppress(FileExistsError):  # copied just now, or another process makes it
             os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_NOFOLLOW, 0o600))
     except OSError as e:
-        raise IndexFileError(f"make index {path}: {e.strerror}", hint=_WORDS_HINT) from e
+        raise _refused(f"make index {path}", db.disk_fault(e, path) or db.DiskFault(str(e.strerror))) from e
 
 
 def _make_folder(path: Path, store: Store) -> None:
@@ -250,7 +252,7 @@ def _make_folder(path: Path, store: Store) -> None:
         if path.parent != store.path.parent:
             path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as e:
-        raise IndexFileError(f"make index {path}: {e.strerror}", hint=_WORDS_HINT) from e
+        raise _refused(f"make index {path}", db.disk_fault(e, path) or db.DiskFault(str(e.strerror))) from e
 
 
 def _has_beside(path: Path, store: Store) -> bool:
@@ -275,15 +277,18 @@ def _copy_beside(path: Path, store: Store) -> None:
     except StoreBusyError as e:
         raise IndexBusyError(f"copy index {beside}: another program holds it", hint=_BUSY_HINT) from e
     except StoreError as e:
-        why = _disk_why(e, path)
-        if why is not None and not path.exists():  # else another process was faster
-            raise IndexFileError(f"copy index {beside} to {path.parent}: {why}", hint=_WORDS_HINT) from e
+        fault = _disk_fault(e, path)
+        if fault is not None and not path.exists():  # else another process was faster
+            raise _refused(f"copy index {beside} to {path.parent}", fault) from e
 
 
-def _disk_why(e: StoreError, path: Path) -> str | None:
+def _disk_fault(e: StoreError, path: Path) -> db.DiskFault | None:
     """What the disk did, where that was the cause of the error; None for any other cause."""
     cause = e.__cause__
-    if isinstance(cause, OSError):
-        return cause.strerror if cause.errno in _NO_ROOM else None
-    fault = db.disk_fault(cause, path) if isinstance(cause, apsw.Error) else None
-    return None if fault is None else fault.why
+    return db.disk_fault(cause, path) if isinstance(cause, apsw.Error | OSError) else None
+
+
+def _refused(what: str, fault: db.DiskFault) -> IndexFileError:
+    """The error for what only the disk or a folder refuses."""
+    hint = f"{fault.remedy}; search by word works meanwhile" if fault.remedy else _WORDS_HINT
+    return IndexFileError(f"{what}: {fault.why}", remedy=fault.remedy, hint=hint)

@@ -106,9 +106,7 @@ def _run(looks: Iterator[tuple[str, Look]]) -> Iterator[Check]:
         except IndexBusyError as e:
             yield Check(name, "warn", f"could not be looked at: {e.message}", e.hint)
         except IndexFileError as e:
-            # Of what only the disk refuses the vectors may be sound, and have cost money.
-            is_to_be_made_anew = "--rebuild" in (e.hint or "")
-            yield Check(name, "bad", e.message, "tierdeck embed --rebuild" if is_to_be_made_anew else e.hint)
+            yield Check(name, "bad", e.message, e.remedy)
         except TierdeckError as e:
             yield Check(name, "warn", f"could not be looked at: {e.message}", e.hint)
         else:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import apsw
 
 from tierdeck.errors import IndexFileError
+from tierdeck.index.file import REBUILD
 from tierdeck.vectors.token_weights import TokenWeights, read_weights
 
 
@@ -24,7 +25,8 @@ def load_weights(conn: apsw.Connection, model: str) -> TokenWeights | None:
     except (TypeError, ValueError) as e:
         raise IndexFileError(
             f"use index: the token weights of {model[:80]} are damaged ({e})",
-            hint="`tierdeck embed --rebuild` makes them anew; search by word works without them",
+            remedy=REBUILD,
+            hint=f"`{REBUILD}` makes them anew; search by word works without them",
         ) from e
 
 

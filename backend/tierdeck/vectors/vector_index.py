@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tierdeck.errors import IndexFileError, InvalidValueError
-from tierdeck.index.file import REBUILD_HINT, VECTORS, dimensions_of, index_errors, open_for_reading
+from tierdeck.index.file import REBUILD, REBUILD_HINT, VECTORS, dimensions_of, index_errors, open_for_reading
 from tierdeck.index.path import FileKey, file_key, index_path
 from tierdeck.store import Store
 from tierdeck.vectors.bit_follower import BitFollower
@@ -319,6 +319,7 @@ class VectorIndex:
         if model is not None and real != model.dimensions:
             raise IndexFileError(
                 f"use index {self._path}: its vectors have {real} dimensions, its settings say {model.dimensions}",
+                remedy=REBUILD,
                 hint=REBUILD_HINT,
             )
         self._model = model

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import resource
 import subprocess
@@ -75,6 +76,13 @@ def without_room(monkeypatch: pytest.MonkeyPatch, *, blocks: int = 0, files: int
     monkeypatch.setattr(os, "statvfs", lambda folder: left)
 
 
+def without_room_in(monkeypatch: pytest.MonkeyPatch, full: Path) -> None:
+    """Let the system say that the disk of this folder is full, and that any other has room."""
+    real = os.statvfs
+    none = os.statvfs_result((4096, 4096, 1_000, 0, 0, 1_000, 100, 100, 0, 255))
+    monkeypatch.setattr(os, "statvfs", lambda folder: none if Path(folder) == full else real(folder))
+
+
 def translated(path: Path, error: apsw.Error, doing: str) -> TierdeckError:
     with pytest.raises(StoreError) as caught, db.driver_errors(path, doing):
         raise error
@@ -98,8 +106,9 @@ def test_a_full_disk_is_named_as_such_whatever_sqlite_calls_it(path: Path, monke
     assert opened.message == f"open {path}: the disk is full; nothing was changed"
     assert opened.hint == "make room and try again; `--read-only` reads the store meanwhile"
     assert translated(path, error, "write").hint == "make room and try again"
-    with pytest.raises(TierdeckError, match=r"use index .*: the disk is full$"), index_errors(path):
+    with pytest.raises(TierdeckError, match=r"use index .*: the disk is full$") as caught, index_errors(path):
         raise error
+    assert caught.value.hint == "make room and try again; search by word works meanwhile"
 
 
 def test_a_disk_that_takes_no_more_files_is_full(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -126,7 +135,53 @@ def test_what_can_not_be_opened_on_a_full_disk_says_so(path: Path, monkeypatch: 
     with pytest.raises(apsw.CantOpenError) as caught:
         apsw.Connection(f"{path.parent}/nowhere/x.db")
     without_room(monkeypatch)
-    assert "the disk is full" in translated(path, caught.value, "open").message
+    opened = translated(path, caught.value, "open")
+    assert "the disk is full" in opened.message
+    assert opened.hint == "make room and try again; `--read-only` reads the store meanwhile"
+    assert translated(path, caught.value, "write").hint == "make room and try again"
+
+
+def test_room_is_asked_of_the_disk_that_the_file_itself_is_on(
+    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    error = write_error(path)
+    links = tmp_path / "links"
+    links.mkdir()
+    link = links / "memory.db"
+    link.symlink_to(path)
+    with monkeypatch.context() as patch:
+        without_room_in(patch, path.parent.resolve())
+        assert "the disk is full" in translated(link, error, "open").message
+    with monkeypatch.context() as patch:
+        without_room_in(patch, links.resolve())
+        assert "the disk takes no more" in translated(link, error, "open").message
+
+
+def test_links_that_go_round_in_a_circle_are_no_matter_of_room(tmp_path: Path) -> None:
+    link = tmp_path / "memory.db"
+    link.symlink_to(link)
+    with pytest.raises(apsw.CantOpenError) as caught:
+        apsw.Connection(str(link))
+    assert disk_fault(caught.value, link) is None
+
+
+@pytest.mark.parametrize(
+    ("number", "remedy"),
+    [
+        (errno.ENOSPC, "make room and try again"),
+        (errno.EDQUOT, "see whether a quota or a limit on the size of files is reached"),
+        (errno.EFBIG, "see whether a quota or a limit on the size of files is reached"),
+    ],
+    ids=["full", "quota", "file size"],
+)
+def test_want_of_room_that_the_system_tells_of_has_its_remedy(path: Path, number: int, remedy: str) -> None:
+    fault = disk_fault(OSError(number, os.strerror(number)), path)
+    assert fault is not None
+    assert (fault.why, fault.remedy) == (os.strerror(number), remedy)
+
+
+def test_what_the_system_refuses_for_any_other_cause_is_none_of_the_disk(path: Path) -> None:
+    assert disk_fault(PermissionError(errno.EACCES, "Permission denied"), path) is None
 
 
 def test_other_errors_are_none_of_the_disk(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -21,6 +21,7 @@ from tierdeck.store import Store, add_nodes, open_store
 from tierdeck.vectors.vector_index import open_vector_index
 
 LOCAL = EmbeddingSettings(provider="local")
+REMEDY = "see whether a quota or a limit on the size of files is reached"
 
 
 @pytest.fixture
@@ -57,7 +58,7 @@ def test_an_index_that_can_not_be_copied_for_want_of_room_says_so_and_is_copied_
         for use in (open_for_reading, open_for_writing):
             with no_room(), pytest.raises(IndexFileError, match=r"copy index .*: the disk takes no more") as caught:
                 use(reading)
-            assert caught.value.hint == "search by word works without it"
+            assert caught.value.hint == f"{REMEDY}; search by word works meanwhile"
             assert list(cache_folder().iterdir()) == []
         assert vectors(reading) == 2
 
@@ -81,8 +82,18 @@ def test_doctor_does_not_advise_to_make_an_index_anew_that_only_the_disk_refuses
     with open_store(path) as store, no_room():
         with pytest.raises(IndexFileError, match=r"use index .*: the disk takes no more") as caught:
             open_for_reading(store)
-        assert caught.value.hint == "search by word works without it"
+        assert caught.value.hint == f"{REMEDY}; search by word works meanwhile"
         check = examine(store, LOCAL).check("index-file")
-    assert (check.state, check.fix) == ("bad", "search by word works without it")
+    assert (check.state, check.fix) == ("bad", REMEDY)
     assert "the disk takes no more" in check.text
     assert beside_index_path(path).exists()
+
+
+def test_doctor_names_no_fix_where_nobody_knows_one(path: Path, isolated_environment: Path) -> None:
+    (isolated_environment / "cache").write_text("a file where the cache folder should be")
+    with open_store(path, read_only=True) as reading:
+        with pytest.raises(IndexFileError, match="make index") as caught:
+            open_for_reading(reading)
+        assert caught.value.hint == "search by word works without it"
+        check = examine(reading, LOCAL).check("index-file")
+    assert (check.state, check.fix) == ("bad", None)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from contextlib import closing
 from pathlib import Path
 
@@ -11,7 +12,15 @@ from tierdeck import db
 from tierdeck.config import EmbeddingSettings
 from tierdeck.embed.coverage import Coverage, coverage
 from tierdeck.errors import DamagedStoreError, NotAStoreError, StoreError
-from tierdeck.index.file import VECTORS, dimensions_of, get_setting, index_errors, open_for_reading, source_of
+from tierdeck.index.file import (
+    REBUILD,
+    VECTORS,
+    dimensions_of,
+    get_setting,
+    index_errors,
+    open_for_reading,
+    source_of,
+)
 from tierdeck.index.path import SUFFIX, cache_folder, cached_index_path, index_path
 from tierdeck.maintenance.health import DETAILS, REBUILD_BITS, REBUILD_TERMS, Check
 from tierdeck.maintenance.term_checks import are_of_terms, as_opened, unusable_terms
@@ -59,7 +68,7 @@ def check_index_file(store: Store, *, is_thorough: bool) -> Check:
             "index-file", "bad", f"{path}: its extra terms are damaged", as_opened(store, REBUILD_TERMS), faults
         )
     if faults:
-        return Check("index-file", "bad", f"{path} is damaged", "tierdeck embed --rebuild", faults)
+        return Check("index-file", "bad", f"{path} is damaged", REBUILD, faults)
     text = f"{path}, {size:,} bytes" + (f", made for {model}" if model else "")
     if not is_looked_through:
         return Check("index-file", "info", f"{text}; not read through, `--thorough` does")
@@ -114,13 +123,16 @@ def check_cache(store: Store) -> Check:
     """Index files in the cache whose store is gone, was replaced, or was moved; never this store's own."""
     own = cached_index_path(store.path)
     files = sorted(cache_folder().glob(f"*{SUFFIX}"))
-    orphans = {file: why for file in files if file != own and (why := _why_orphan(file)) is not None}
+    orphans, unread = _orphans(file for file in files if file != own)
+    could_not = f", {unread} could not be read" if unread else ""
     if not orphans:
-        return Check("cache", "ok", f"{len(files)} index files in the cache, none of a store that is gone")
+        which = "none of the others" if unread else "none"
+        text = f"{len(files)} index files in the cache{could_not}, {which} of a store that is gone"
+        return Check("cache", "ok", text)
     size = sum(map(_bytes, orphans))
     text = f"{len(orphans)} of {len(files)} index files in {cache_folder()} are of no store that is there"
     details = tuple(f"{file}: {why}" for file, why in orphans.items())[:DETAILS]
-    return Check("cache", "info", f"{text} ({size:,} bytes)", _DELETE_ORPHANS, details)
+    return Check("cache", "info", f"{text} ({size:,} bytes){could_not}", _DELETE_ORPHANS, details)
 
 
 def check_size(store: Store) -> Check:
@@ -147,14 +159,30 @@ def _bytes(path: Path) -> int:
     return sum(file.stat().st_size for file in files if file.exists())
 
 
+def _orphans(files: Iterable[Path]) -> tuple[dict[Path, str], int]:
+    """Those of no store that is there, each with the reason, and how many could not be read."""
+    orphans: dict[Path, str] = {}
+    unread = 0
+    for file in files:
+        try:
+            why = _why_orphan(file)
+        except StoreError:  # held, or not to be read now
+            unread += 1
+        else:
+            orphans |= {file: why} if why else {}
+    return orphans, unread
+
+
 def _why_orphan(file: Path) -> str | None:
-    """Why an index file is of no store that is there; None when it is of one, or that can't be told just now."""
+    """Why an index file is of no store that is there; None when it is of one, or that can't be told.
+
+    Raises:
+        StoreError: it can't be read now.
+    """
     try:
         source = source_of(file)
     except (NotAStoreError, DamagedStoreError):
         return "damaged, whose it was can't be told"
-    except StoreError:  # a program holds it
-        return None
     if source is None:
         return None
     try:

@@ -19,6 +19,11 @@ def index(tmp_path: Path) -> apsw.Connection:
     return conn
 
 
+def test_an_index_is_opened_with_such_a_connection(index: apsw.Connection) -> None:
+    assert isinstance(index, IndexConnection)
+    index.close()
+
+
 def test_the_map_and_the_pages_are_given_back_before_it_closes(index: apsw.Connection) -> None:
     said: list[str] = []
 
@@ -65,6 +70,5 @@ def test_what_is_still_read_does_not_keep_it_open(index: apsw.Connection) -> Non
     rows = index.execute("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 9) SELECT i FROM n")
     assert next(rows) == (1,)
     index.close()
-    assert isinstance(index, IndexConnection)
     with pytest.raises(apsw.ConnectionClosedError):
         index.execute("SELECT 1")

@@ -6,6 +6,7 @@ import shutil
 from contextlib import closing
 from pathlib import Path
 
+import apsw
 import pytest
 
 from tierdeck.config import EmbeddingSettings
@@ -87,4 +88,23 @@ def test_a_file_in_the_cache_that_is_no_database_is_one(copied_path: Path) -> No
     (cache_folder() / "0123-index").write_bytes(b"not a database, not at all\n" * 100)
     assert looked_at_from(copied_path).details == (
         f"{cache_folder() / '0123-index'}: damaged, whose it was can't be told",
+    )
+
+
+def test_an_index_that_can_not_be_read_now_is_counted_as_such(copied_path: Path) -> None:
+    index = read_index(copied_path)
+    held = index.with_name("0123-index")
+    shutil.copy2(index, held)
+    with closing(apsw.Connection(str(held))) as holder:
+        holder.pragma("journal_mode", "delete")
+        holder.execute("BEGIN EXCLUSIVE")
+        check = looked_at_from(copied_path)
+        (cache_folder() / "4567-index").write_bytes(b"not a database, not at all\n" * 100)
+        with_orphan = looked_at_from(copied_path)
+    assert check.state == "ok"
+    assert (
+        check.text == "2 index files in the cache, 1 could not be read, none of the others of a store that is gone"
+    )
+    assert with_orphan.text == (
+        f"1 of 3 index files in {cache_folder()} are of no store that is there (2,700 bytes), 1 could not be read"
     )

@@ -37,7 +37,7 @@ def test_what_reads_the_same_has_one_form(text: str, normal: str) -> None:
     "text",
     [
         "plain",
-        "设备清单在服务器上，已经更新。（第１步）"[:16],
+        "设备清单在服务器上，已经更新。（",
         "Съешь же ещё этих мягких французских булок",
         "café Việt ăn",
         "회의록을 정리한다 ㅋㅋㅋ",

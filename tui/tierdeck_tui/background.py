@@ -78,14 +78,22 @@ def fill_index(deck: Console, post: Post, stopped: threading.Event) -> None:
 def _embed(deck: Console, embedder: Embedder, post: Post, stopped: threading.Event) -> None:
     from tierdeck.embed.indexer import run_indexer  # numpy, which the model has brought in by now
 
-    lookout = _Lookout(deck)
+    look, told = _NowAndThen(LOOK_S), _NowAndThen(PROGRESS_S)
+
+    def should_stop() -> bool:
+        return stopped.is_set() or (look.is_due() and deck.has_other_model())
+
+    def tell(progress: EmbedProgress) -> None:
+        if told.is_due():
+            post(IndexMoved(progress.done, progress.total))
+
     try:
         report = run_indexer(
             deck.store,
             embedder,
             deck.settings.embedding,
-            on_progress=_Teller(post),
-            should_stop=lambda: stopped.is_set() or lookout.sees_other_model(),
+            on_progress=tell,
+            should_stop=should_stop,
             batch_rows=BATCH_ROWS,
         )
     except TierdeckError as e:
@@ -100,33 +108,19 @@ def _embed(deck: Console, embedder: Embedder, post: Post, stopped: threading.Eve
             post(IndexFilled(report.embedded))
 
 
-class _Lookout:
-    """Asks the store now and then whether it was given to another model."""
+class _NowAndThen:
+    """Says when so many seconds went by since it last did; at once at first."""
 
-    def __init__(self, deck: Console) -> None:
-        self._deck = deck
-        self._looked_at_s = 0.0
+    def __init__(self, every_s: float) -> None:
+        self._every_s = every_s
+        self._due_s = 0.0
 
-    def sees_other_model(self) -> bool:
+    def is_due(self) -> bool:
         now_s = time.monotonic()
-        if now_s - self._looked_at_s < LOOK_S:
+        if now_s < self._due_s:
             return False
-        self._looked_at_s = now_s
-        return self._deck.has_other_model()
-
-
-class _Teller:
-    """Posts how far the indexer is, no faster than that is read."""
-
-    def __init__(self, post: Post) -> None:
-        self._post = post
-        self._told_at_s = 0.0
-
-    def __call__(self, progress: EmbedProgress) -> None:
-        now_s = time.monotonic()
-        if now_s - self._told_at_s >= PROGRESS_S:
-            self._told_at_s = now_s
-            self._post(IndexMoved(progress.done, progress.total))
+        self._due_s = now_s + self._every_s
+        return True
 
 
 def _fill_terms(deck: Console, post: Post, stopped: threading.Event) -> None:

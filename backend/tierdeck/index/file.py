@@ -240,17 +240,21 @@ def _free_name(path: Path) -> Path:
 
 def _make_file(path: Path, store: Store) -> None:
     _make_folder(path, store)
-    try:
-        with suppress(FileExistsError):  # copied just now, or another process makes it
-            os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_NOFOLLOW, 0o600))
-    except OSError as e:
-        raise _refused(f"make index {path}", db.disk_fault(e, path) or db.DiskFault(str(e.strerror))) from e
+    with _making(path), suppress(FileExistsError):  # copied just now, or another process makes it
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_NOFOLLOW, 0o600))
 
 
 def _make_folder(path: Path, store: Store) -> None:
-    try:
-        if path.parent != store.path.parent:
+    if path.parent != store.path.parent:
+        with _making(path):
             path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+
+
+@contextmanager
+def _making(path: Path) -> Iterator[None]:
+    """Translate what the system refuses while a file or its folder is made."""
+    try:
+        yield
     except OSError as e:
         raise _refused(f"make index {path}", db.disk_fault(e, path) or db.DiskFault(str(e.strerror))) from e
 

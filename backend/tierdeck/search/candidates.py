@@ -134,8 +134,7 @@ def _gather(conn: apsw.Connection, ask: Ask, all_rows: int) -> Candidates:
     ids = keyword.pool(ask.limit_rows, ask.pool_rows) if ask.has_keyword else []
     if ask.meaning is not None:
         nearest = ask.meaning.pool(conn, condition, ask.pool_rows, all_rows, memories, ask.sure_rows, exclusion)
-        out = exclusion.holding_glued(nearest) if exclusion else ()
-        ids = list(dict.fromkeys((*ids, *(node_id for node_id in nearest if node_id not in out))))
+        ids = list(dict.fromkeys((*ids, *nearest)))
     hits = _scored(conn, ask, keyword, memories, ids)
     hidden: tuple[HiddenByFilter, ...] = ()
     has_matches_to_count = keyword.match is not None or ask.meaning is not None

@@ -22,11 +22,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from tierdeck.terms.escapes import veiled
 from tierdeck.terms.hashes import KEPT_CHARS, MAX_HASH_CHARS, hash_begins, is_hash, is_of_crumbs
-from tierdeck.terms.normal_form import normal_form
 from tierdeck.terms.piece_spans import glued_names
 from tierdeck.terms.pieces import MIN_PART_CHARS, camel_parts
+from tierdeck.terms.readings import readings
 from tierdeck.terms.scripts import UNSPACED, changes_script, goes_on, is_odd, script_runs
 from tierdeck.terms.words import is_letter, split_words, word_spans
 
@@ -84,15 +83,11 @@ def lowered(text: str) -> str:
 
 
 def _terms(text: str) -> Iterator[str]:
-    yield from _terms_as_written(text)
-    without = veiled(text)
-    if without != text:
-        yield from _terms_as_written(without)
-    normal = normal_form(without)
-    if normal is not without:
-        yield from _terms_as_written(normal)
-        for word in set(split_words(normal)).difference(split_words(without)):
-            yield from _glued_terms(script_runs(word))
+    for reading, form_of in readings(text):
+        yield from _terms_as_written(reading)
+        if form_of is not None:
+            for word in set(split_words(reading)).difference(split_words(form_of)):
+                yield from _glued_terms(script_runs(word))
 
 
 def _terms_as_written(text: str) -> Iterator[str]:

@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import accumulate, pairwise
 
-from tierdeck.terms.escapes import veiled
 from tierdeck.terms.hashes import MAX_HASH_CHARS, hash_begins, is_hash, is_of_crumbs
 from tierdeck.terms.normal_form import normal_form, normal_places
 from tierdeck.terms.pieces import NAME, Piece, camel_parts, is_part_boundary
+from tierdeck.terms.readings import readings
 from tierdeck.terms.scripts import changes_script, is_glued, is_run_edge
 from tierdeck.terms.words import is_letter
 
@@ -19,28 +19,24 @@ _NEAR_CHARS = 32
 
 def holds(piece: Piece, text: str) -> bool:
     """Whether the text holds the piece where one may begin and end."""
-    if next(_spans_as_written(piece, text), None) is not None:
-        return True
-    without = veiled(text)
-    if without != text and next(_spans_as_written(piece, without), None) is not None:
-        return True
-    normal = normal_form(without)
-    return normal is not without and next(_spans_as_written(piece, normal, is_normal=True), None) is not None
+    return any(
+        next(_spans_as_written(piece, reading, is_normal=form_of is not None), None) is not None
+        for reading, form_of in readings(text)
+    )
 
 
 def spans(piece: Piece, text: str) -> Iterator[tuple[int, int]]:
     """Where the text holds the piece, as (start, end) in characters; some places may come twice."""
-    yield from _spans_as_written(piece, text)
-    without = veiled(text)
-    if without != text:
-        yield from _spans_as_written(piece, without)
-    normal = normal_form(without)
-    if normal is not without:
-        place = normal_places(without)
-        yield from (place(*span) for span in _spans_as_written(piece, normal, is_normal=True))
+    for reading, form_of in readings(text):
+        found = _spans_as_written(piece, reading, is_normal=form_of is not None)
+        if form_of is None:
+            yield from found
+        else:
+            place = normal_places(form_of)
+            yield from (place(*span) for span in found)
 
 
-def _spans_as_written(piece: Piece, text: str, *, is_normal: bool = False) -> Iterator[tuple[int, int]]:
+def _spans_as_written(piece: Piece, text: str, *, is_normal: bool) -> Iterator[tuple[int, int]]:
     if piece.kind == "pair":
         at = text.find(piece.text)
         while at >= 0:
@@ -66,14 +62,11 @@ def stands_alone(word: str, text: str) -> bool:
     Args:
         word: of one script, in normal form.
     """
-    normal = normal_form(text)
-    if word.lower() not in normal.lower():
+    if word.lower() not in normal_form(text).lower():
         return False
-    without = veiled(text)
-    readings = dict.fromkeys((text, without, normal if without == text else normal_form(without)))
     return any(
         is_run_edge(reading, match.start()) and is_run_edge(reading, match.end())
-        for reading in readings
+        for reading, _ in readings(text)
         for match in re.finditer(re.escape(word), reading, re.IGNORECASE)
     )
 

@@ -92,9 +92,16 @@ class MeaningLeg:
                 self.note = (
                     f"search by meaning took the slow way, its bits can't be used: {fault}; see `tierdeck doctor`"
                 )
-            return self._by_vec0(conn, condition, limit_rows, store_rows)
+            return self._by_vec0(conn, condition, limit_rows, store_rows, exclusion)
 
-    def _by_vec0(self, conn: apsw.Connection, condition: Condition, limit_rows: int, store_rows: int) -> list[str]:
+    def _by_vec0(
+        self,
+        conn: apsw.Connection,
+        condition: Condition,
+        limit_rows: int,
+        store_rows: int,
+        exclusion: Exclusion | None,
+    ) -> list[str]:
         """By vec0's own search, which compares with every vector.
 
         More are fetched, by the number of memories that the condition keeps out; only beyond the most that the
@@ -104,14 +111,15 @@ class MeaningLeg:
         self._allowed_rows = None
         if not allowed:
             return []
+        kept = exclusion.without_glued if exclusion else list[str]
         fetch = min(limit_rows + store_rows - allowed, MAX_NEAREST)
         near = [node_id for node_id, _ in self._index.nearest(self._query, fetch)]
         allowed_ids = meeting(conn, condition, near)
-        ids = [node_id for node_id in near if node_id in allowed_ids]
+        ids = kept([node_id for node_id in near if node_id in allowed_ids])
         if len(ids) < min(limit_rows, allowed) and len(near) == fetch:
             rows = conn.execute(f"SELECT {as_bytes('n.id')} FROM nodes n WHERE {condition.sql}", condition.params)
             found = self._index.nearest(self._query, limit_rows, [text_of(row[0]) for row in rows])
-            ids = [node_id for node_id, _ in found]
+            ids = kept([node_id for node_id, _ in found])
         self._allowed_rows = allowed if len(ids) < limit_rows else None
         return ids[:limit_rows]
 

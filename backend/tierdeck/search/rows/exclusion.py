@@ -66,6 +66,11 @@ class Exclusion:
             return set()
         return {node_id for node_id, text in self._memories.texts(ids) if self._holds_glued(text)}
 
+    def without_glued(self, ids: list[str]) -> list[str]:
+        """Those of the memories that hold none so, in their order."""
+        out = self.holding_glued(ids)
+        return [node_id for node_id in ids if node_id not in out] if out else ids
+
     def holds(self, text: str) -> bool:
         """Whether an excluded word or phrase stands in the text."""
         tokens = self._tokenizer.words(text)

@@ -93,8 +93,7 @@ class LargePool:
 
     def _kept(self, ids: list[str]) -> list[str]:
         """Those that hold no excluded word glued to something."""
-        out = self._exclusion.holding_glued(ids) if self._exclusion else ()
-        return [node_id for node_id in ids if node_id not in out] if out else ids
+        return self._exclusion.without_glued(ids) if self._exclusion else ids
 
     def _first_meeting(self, match: Match, rowids: list[int], limit_rows: int) -> list[str]:
         """The same, no more than wanted, and no more rows are read than that mostly takes."""
